@@ -22,13 +22,14 @@
 
 enum { SHOWN_MOST = 120 };
 
-/* Whether the filter's first parameter is a text. */
+/* Whether the filter's first parameter is a text, so that a hint to quote it makes sense. */
 static bool quote_hint_suits(const struct gf_filter *filter)
 {
     return gf_filter_params(filter)->name && gf_filter_params(filter)->type == GF_TYPE_TEXT;
 }
 
-/* Returns where the text of the values "=text" or "=text=..." begins; NULL if it is quoted. */
+/* Returns where the text begins in the values "=text" or "=NAME=text", where NAME is the filter's
+ * first parameter; NULL if the text is quoted. */
 static const char *begin_of_text(const struct gf_filter *filter, const char *values)
 {
     const size_t length = strlen(gf_filter_params(filter)->name);
@@ -40,7 +41,8 @@ static const char *begin_of_text(const struct gf_filter *filter, const char *val
     return strchr("'\"", *values) ? NULL : values;
 }
 
-/* Appends the text begin .. end - 1 in quotes to the error, as a word for a shell. */
+/* Appends to the error how the text begin .. end - 1, which contains a colon or comma (`what`), is
+ * quoted in a shell. */
 static void append(const struct gf_filter *filter, const char *begin, const char *end,
                    const char *what, struct gf_error *error)
 {
@@ -59,7 +61,7 @@ static void append(const struct gf_filter *filter, const char *begin, const char
                       what, filter->name, (int)(end - begin), begin);
 }
 
-/* Whether the value begin .. end - 1 is surely meant as the name of a font's file. */
+/* Whether the value begin .. end - 1 is surely the name of a font's file. */
 static bool is_font_file(const char *begin, const char *end)
 {
     static const char *const extensions[] = {".ttf", ".otf", ".ttc",  ".otc",
@@ -73,8 +75,9 @@ static bool is_font_file(const char *begin, const char *end)
     return is_file;
 }
 
-/* `values` is the part of the chain after the filter's name. The error changes if the filter begins
- * with a text, and a value without a name follows that is not the name of a font's file. */
+/* Appends a hint to quote the text to the error of a filter whose text has a colon, if a value
+ * without a name follows that is not the name of a font's file. `values` is the part of the chain
+ * after the filter's name. */
 static void quote_hint_colon(const struct gf_filter *filter, const char *values,
                              struct gf_error *error)
 {
@@ -92,8 +95,8 @@ static void quote_hint_colon(const struct gf_filter *filter, const char *values,
         append(filter, begin, end, "colon", error);
 }
 
-/* `item` is the filter's item in the chain, and `next` the item after its comma, which is no
- * filter. */
+/* Appends a hint to quote the text to the error of an unknown filter `next`, if that follows a text
+ * and a comma in the chain. `filter` is the one with the text, and `item` where it begins. */
 static void quote_hint_comma(const struct gf_filter *filter, const char *item, const char *next,
                              struct gf_error *error)
 {
@@ -123,7 +126,8 @@ enum gf_status gf_filter_named(const char *name, const char *advice,
                    name, advice);
 }
 
-/* Makes the error about an item name what other programs mean by the item, if that is known. */
+/* Extends the error of an item of the chain by what other programs mean by the item, if that is
+ * known. */
 static void add_meaning(const struct gf_chain_item *item, const char *name, const char *text,
                         struct gf_error *error)
 {
@@ -139,8 +143,9 @@ static void add_meaning(const struct gf_chain_item *item, const char *name, cons
     (void)gf_fail(error, before.status, "%s; did you mean '%s'?", before.text, meaning);
 }
 
-/* Parses an item. `before` is the item before the comma that precedes it, and `written` its text;
- * NULL: there is none. */
+/* Parses the next item of a chain. `before` is the item before it, and `written` the text of that
+ * one; both are NULL for the first item. `loads`: whether the filter reads the files that it
+ * names. */
 static enum gf_status parse_item(const char **text, const struct gf_chain_item *before,
                                  const char *written, bool loads, struct gf_chain_item *item,
                                  struct gf_error *error)
@@ -166,7 +171,7 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
     *text = stop;
     struct gf_common_params common = {.variant = NULL};
     struct gf_filter unchecked = *item->filter;
-    unchecked.check = NULL; /* that of icc reads files, too */
+    unchecked.check = NULL; /* check() may read files, as that of icc does */
     status = gf_params_parse(loads ? item->filter : &unchecked, text, item->params, &common, error);
     if (status)
         add_meaning(item, name, begin, error);
@@ -218,7 +223,7 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct g
     return parse(text, true, chain, error);
 }
 
-/* Does the same without reading the files that the chain names. */
+/* Parses a chain without reading the files that it names. */
 static GF_CHECKED enum gf_status chain_parse_names(const char *text, struct gf_chain *chain,
                                                    struct gf_error *error)
 {
@@ -235,7 +240,7 @@ int gf_chain_next_box(const struct gf_chain *chain, int first)
 static bool converts(const struct gf_chain_item *item)
 {
     const struct gf_extent some = {.width = 1000, .height = 1000, .reduction = 1};
-    struct gf_parts parts; /* 24 KB, of which only the parts that are added are written */
+    struct gf_parts parts; /* 24 KB, most of which is not written */
     bool found = item->filter->kind == GF_COLOUR;
     parts.count = 0;
     if (item->filter->expand)
@@ -327,8 +332,6 @@ void gf_chain_free(struct gf_chain *chain)
     *chain = (struct gf_chain){0};
 }
 
-/* Writes a chain filter by filter. */
-
 /* Writes the shortest decimal number that is read as this one, with a point in every locale. */
 static void put_number(FILE *file, double number)
 {
@@ -374,7 +377,7 @@ static enum gf_status put_arguments(FILE *file, const struct gf_argument *argume
     return GF_OK;
 }
 
-/* Reads "=name=value:..." for the filter, and forgets the values. */
+/* Checks a filter's parameters "=name=value:...", without keeping their values. */
 static enum gf_status check_arguments(const struct gf_filter *filter, const char *text,
                                       struct gf_error *error)
 {
@@ -389,7 +392,8 @@ static enum gf_status check_arguments(const struct gf_filter *filter, const char
     return status;
 }
 
-/* Returns the chain with the filter at its end. */
+/* Returns a new text: the chain, followed by the filter with its arguments; NULL when out of
+ * memory. */
 static char *longer_chain(const char *chain, const char *filter, const char *arguments)
 {
     const size_t size = (chain ? strlen(chain) : 0) + strlen(filter) + strlen(arguments) + 2;
@@ -429,10 +433,9 @@ enum gf_status gf_chain_add(char **chain, const char *filter, const struct gf_ar
     return GF_OK;
 }
 
-/* Tells whether the files that a chain names have changed. */
-
-/* Continues the stamp with the state of a file; returns 0 if it cannot be told. Two changes at
- * nearly the same time may leave the same times, so a file must have rested since. */
+/* Continues the stamp of a chain (gf_chain_stamp()) with the state of a file; returns 0 if it
+ * cannot be told. Two changes at nearly the same time may leave the same times, so that a file must
+ * not have changed for RESTED_S seconds. */
 static uint64_t add_file(uint64_t stamp, const char *path)
 {
     enum { RESTED_S = 2 };
@@ -478,7 +481,7 @@ static char *end_of(char *line)
     return at ? line + (at - line) : line + strlen(line);
 }
 
-/* Removes the comment and, at both ends, blanks and a comma from the line. */
+/* Removes from the line its comment and, at both ends, blanks and a comma. */
 static char *trim(char *line)
 {
     char *at = end_of(line);
@@ -488,7 +491,8 @@ static char *trim(char *line)
     return line + strspn(line, blanks);
 }
 
-/* Reads the whole file, without its byte order mark. The caller frees *text. */
+/* Reads the whole file as text, without its byte order mark. The caller frees *text. `name` is for
+ * messages. */
 static enum gf_status read_text(FILE *file, const char *name, char **text, struct gf_error *error)
 {
     *text = malloc(BYTES_MOST + 1);
@@ -513,7 +517,7 @@ static enum gf_status read_text(FILE *file, const char *name, char **text, struc
     return GF_OK;
 }
 
-/* Joins the lines that are not empty by commas, in place. */
+/* Joins the lines that are not empty by commas, in place, to a chain of one line. */
 static void join_lines(char *text)
 {
     char *to = text, *rest = text;
@@ -528,7 +532,7 @@ static void join_lines(char *text)
     *to = '\0';
 }
 
-/* Parses the chain, so that the message about a mistake names the file. */
+/* Parses the chain of a file to check it. The message about a mistake names the file. */
 static enum gf_status check(const char *text, const char *name, struct gf_error *error)
 {
     struct gf_chain chain = {0};

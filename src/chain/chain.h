@@ -1,4 +1,5 @@
-/* A chain of filters, parsed from text. */
+/* A chain of filters that was parsed from text, such as "blur=2,equalize", and the choice of the
+ * CUDA kernels that its filters run. */
 #pragma once
 
 #include "base/host_device.h"
@@ -11,8 +12,8 @@ GF_C_BEGIN
 
 struct gf_chain_item {
     const struct gf_filter *filter;
-    void *params;                     /* the parameters; the item frees them */
-    bool is_loaded;                   /* the filter has loaded files, which unload() must release */
+    void *params;   /* the variant of the kernels that variant=name chooses; NULL: the default */
+    bool is_loaded; /* the filter has loaded files, which unload() must release */
     const struct gf_variant *variant; /* chosen by variant=name; NULL: the default */
     struct gf_region *region;         /* the region to which the filter is limited; or NULL */
 };
@@ -21,52 +22,58 @@ struct gf_chain {
     int count;
     bool no_fuse; /* each point filter is a stage of its own and rounds its result */
 };
-/* Finds the filter of that name or alias. The error for an unknown name suggests the name that was
- * probably meant; otherwise it ends with the advice. */
+/* Finds the filter of that name or alias. The error for an unknown name ends with the similar name
+ * that was probably meant, or else with the text `advice`. */
 enum gf_status gf_filter_named(const char *name, const char *advice,
                                const struct gf_filter **filter, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain,
                               struct gf_error *error) GF_CHECKED;
 
-/* Returns the index of the first item, from `first` on, whose filter must find a box in a finished
- * picture; `count` if there is none. */
+/* Returns the index of the first item, from `first` on, whose filter has a find() that looks for a
+ * box in the finished result of the items before it, as trim and deskew have; `count` if there is
+ * none. */
 int gf_chain_next_box(const struct gf_chain *chain, int first);
-/* Whether the chain only moves and mixes pixels, so that the light of the brightest one stays about
- * the same. */
+/* Whether the filters only move and mix pixels, so that the luminance of the brightest pixel stays
+ * about the same. */
 bool gf_chain_keeps_light(const struct gf_chain *chain);
-/* Whether files of the result have 8 bits unless the user says otherwise. */
+/* Whether files that are written from the result have 8 bits a sample unless the user says
+ * otherwise (for_screens of a filter). */
 bool gf_chain_is_for_screens(const struct gf_chain *chain);
-/* Whether a filter of the chain counts several frames of a film (GF_PARAM_SMOOTH). */
+/* Whether a filter of the chain adds up the histograms of several frames of a film
+ * (GF_PARAM_SMOOTH). */
 bool gf_chain_smooths(const struct gf_chain *chain);
 /* Whether a filter of the chain, or a part of one, converts colours (GF_COLOUR). */
 bool gf_chain_converts(const struct gf_chain *chain);
-/* Finds the files that the chain names, in their order. path[0] .. path[most - 1] are set to their
- * names, which belong to the chain. Returns the number of all files. */
+/* Finds the files that the chain names, in the order of the chain. path[0] .. path[most - 1] are
+ * set to the names of the first of them, which belong to the chain. Returns the number of all of
+ * them. */
 int gf_chain_files(const struct gf_chain *chain, const char **path, int most);
 /* Returns items begin .. end - 1 as a chain. The items still belong to the whole chain, so that the
  * part is not freed. */
 struct gf_chain gf_chain_part(const struct gf_chain *chain, int begin, int end);
 void gf_chain_free(struct gf_chain *chain);
 
-/* Sets *chain to the chain as one line of text; the caller frees it. The path "-" means standard
- * input. */
+/* Reads a chain from a file, in which it may have several lines and comments, and sets *chain to it
+ * as one line of text; the caller frees it. The path "-" means standard input. */
 enum gf_status gf_chain_file_read(const char *path, char **chain,
                                   struct gf_error *error) GF_CHECKED;
 
-/* ---- the CUDA kernels of a filter, and the one that a stage runs (registry.c) ---- */
+/* The functions from here on are about the CUDA kernels of a filter, and those that a stage
+ * runs. */
 
-/* Returns the variant that variant=naive chooses: the second and simplest of the list; NULL if the
- * filter has only its default. */
+/* Returns the variant that variant=naive chooses: the second of the filter's list, which is the
+ * simplest; NULL if the filter has only its default. */
 const struct gf_variant *gf_filter_naive(const struct gf_filter *filter);
-/* Returns variant `index` of the filter. Index 0 is the default; NULL after the last one. */
+/* Returns variant `index` of the filter's kernels. Index 0 is the default; NULL after the last
+ * one. */
 const struct gf_variant *gf_filter_variant_at(const struct gf_filter *filter, int index);
-/* Returns the filter whose variants the stage can run: its own filter or, in a list of point
- * filters, the only filter of the list. */
+/* Returns the filter whose variants the stage can run: its own filter or, if it is a list of point
+ * filters with a single one, that filter. */
 const struct gf_filter *gf_stage_variants(const struct gf_stage *stage);
 /* Returns the launcher of the stage's variant, or of the default if the variant has none. The
  * stage's filter must have a kernel. */
 gf_launcher *gf_stage_launcher(const struct gf_stage *stage);
-/* Fails with GF_ERROR_UNAVAILABLE if the filter makes pixels and has no CUDA kernel. */
+/* Fails with GF_ERROR_UNAVAILABLE if the filter computes pixels itself and has no CUDA kernel. */
 enum gf_status gf_filter_check_kernels(const struct gf_filter *filter,
                                        struct gf_error *error) GF_CHECKED;
 /* Fails with GF_ERROR_UNAVAILABLE if a filter of the chain has no CUDA kernel. */

@@ -7,7 +7,8 @@
 #include "base/text/plain_text.h"
 #include "gpufilter/filter.h"
 
-/* Words, separated by blanks; or, with '=', a pattern for the whole item of the chain. */
+/* What the names of other programs mean here. `words` are such names, separated by blanks, or, with
+ * a '=', a pattern for the whole item of the chain; `meaning` is a chain. */
 static const struct {
     const char *words, *meaning;
 } table[] = {
@@ -112,7 +113,8 @@ static bool has_param(const struct gf_filter *filter, const char *name)
     return param->name != NULL;
 }
 
-/* Writes the numbers with colons between them. The text may end with one of the flags. */
+/* Writes the numbers of a geometry with colons between them. The text may end with one of the
+ * characters `flags`. Returns false if it is no geometry. */
 static bool take_apart(const char *text, const char *flags, char *values, size_t size)
 {
     const size_t length = strspn(text, "0123456789.%xX+");
@@ -150,10 +152,11 @@ bool gf_geometry_meaning(const struct gf_filter *filter, const char *text, char 
     const bool has_fit = has_param(filter, "fit"), only = has_param(filter, "only");
     const bool one_side = *values == ':' || values[length - 1] == ':';
     const bool offsets = strchr(strchr(values, ':') + 1, ':');
-    /* The filter has no chain that means the same. */
+    /* No chain of the filter means the same. */
     if (has_param(filter, "h") ? offsets && (one_side || !has_param(filter, "x")) : *values == ':')
         return false;
-    /* thumbnail always shrinks, within a width and a height. */
+    /* The filter thumbnail always shrinks, within a width and a height, so that resize does the
+     * rest. */
     const bool other = has_fit && !only && (one_side || flag == '!' || flag == '<');
     const char *const name = other ? "resize" : filter->name;
     const char *const fit = !has_fit || flag == '!' || (flag == '>' && !only) ? ""

@@ -1,4 +1,4 @@
-/* Values of parameters, and among them colours, as text. */
+/* Reads values of parameters, and among them colours, from text. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,14 +165,15 @@ static const struct {
 };
 enum { NAMES = sizeof names / sizeof *names };
 
-/* Returns the colour of the number 0xRRGGBB. */
+/* Returns the colour whose number is 0xRRGGBB. */
 static struct gf_colour colour_of_number(unsigned number)
 {
     return (struct gf_colour){
         {(number >> 16) / 255.0, (number >> 8 & 255) / 255.0, (number & 255) / 255.0}, 0};
 }
 
-/* Reads a colour. Returns false if the text is no colour. */
+/* Reads a colour: a name of CSS, "#rgb", "#rrggbb", FFmpeg's "0xrrggbb" or "#rrrrggggbbbb". Returns
+ * false if the text is none of them. */
 static bool colour_parse(const char *text, struct gf_colour *colour)
 {
     static const char digits[] = "0123456789abcdefABCDEF";
@@ -209,8 +210,6 @@ void gf_colour_text(unsigned number, char *text, size_t size)
     }
 }
 
-/* Reads the value of a parameter from text and checks it against the parameter's declaration. */
-
 static void describe_choices(const char *const *choices, char *text, size_t size)
 {
     size_t length = 0;
@@ -228,7 +227,8 @@ static enum gf_status unknown_choice(const struct gf_filter *filter, const struc
                    text, choices, more);
 }
 
-/* Returns the word by which the program names what other programs call `text`; or `text`. */
+/* Returns this program's word for a word of other programs ("center" is "centre"), or `text`
+ * itself. */
 static const char *usual_word(const char *text)
 {
     static const char *const words[][2] = {
@@ -314,7 +314,8 @@ static enum gf_status set_length(const struct gf_filter *filter, const struct gf
                        filter->name, param->name, text, meaning);
     length->unit = GF_UNSET;
     if (param->least > 0 && (!strcmp(text, "-1") || !strcmp(text, "-2")))
-        return GF_OK; /* FFmpeg's word for a side that follows from the other */
+        return GF_OK; /* -1 and -2 are FFmpeg's words for a side whose length follows from the other
+                       */
     if (!gf_value_number(text, &length->value, &end) ||
         (*end && strcmp(end, "%") && strcmp(end, "px")))
         return not_a(filter, param, text, "a length (pixels, or per cent as in 50%)", error);
@@ -358,8 +359,8 @@ static enum gf_status read_matrix(const struct gf_filter *filter, const struct g
         if (param->least < param->greatest && (value < param->least || value > param->greatest))
             return gf_fail(error, GF_ERROR_USAGE, "%s: %s has %g, which is outside %g..%g",
                            filter->name, param->name, value, param->least, param->greatest);
-        /* The matrix's width is known only after the first row; until then values are stored from
-         * index 0 on. */
+        /* The matrix's width is known only after the first row, whose values are stored from index
+         * 0 on. */
         matrix->value[(matrix->height ? matrix->height * matrix->width : 0) + column++] =
             (float)value;
         if (matrix->height && column > matrix->width)
@@ -393,8 +394,8 @@ static enum gf_status set_colour(const struct gf_filter *filter, const struct gf
                : not_a(filter, param, text, "a colour such as white or #ff8800", error);
 }
 
-/* Reads a number, also as a fraction (16/9), and in per cent (50%) if the parameter is a part of
- * one. */
+/* Reads a number, also as a fraction (16/9), and in per cent (50%) if the parameter's range shows
+ * that it is a part of 1. */
 static bool read_number(const struct gf_param *param, const char *text, double *value)
 {
     const bool is_part = param->type != GF_TYPE_INT && param->least >= -1 && param->greatest <= 1;
@@ -412,8 +413,8 @@ static bool read_number(const struct gf_param *param, const char *text, double *
     return true;
 }
 
-/* Returns the second number of ImageMagick's RADIUSxSIGMA, as in 0x8, if the parameter is a sigma;
- * else the text. ImageMagick finds a radius for the sigma where the radius is 0. */
+/* Reads ImageMagick's RADIUSxSIGMA for a parameter named sigma, as in 0x8, where a radius of 0
+ * means one that suits the sigma: returns the text of SIGMA. Returns any other text itself. */
 static const char *skip_radius(const struct gf_param *param, const char *text)
 {
     return !strcmp(param->name, "sigma") && !strncmp(text, "0x", 2) ? text + 2 : text;
@@ -429,7 +430,7 @@ static enum gf_status set_number(const struct gf_filter *filter, const struct gf
     return GF_OK;
 }
 
-/* Reads a number or a word. */
+/* Reads a number, or one of the parameter's words. */
 static enum gf_status set_word(const struct gf_filter *filter, const struct gf_param *param,
                                const char *text, double *value, struct gf_error *error)
 {
@@ -455,7 +456,7 @@ static enum gf_status set_words(const struct gf_filter *filter, const struct gf_
     return GF_OK;
 }
 
-/* Reads a number, or per cent of the picture. */
+/* Reads a number, or a percentage of the picture. */
 static enum gf_status set_relative(const struct gf_filter *filter, const struct gf_param *param,
                                    const char *text, struct gf_length *length,
                                    struct gf_error *error)
@@ -507,8 +508,8 @@ enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct g
     return GF_OK;
 }
 
-/* Sets a colour member by member, since equal parameters must have equal bytes, also between the
- * members. */
+/* Sets a colour member by member in memory that is all zero, since the parameters of equal stages
+ * are compared as bytes, with those between members. */
 static void set_default_colour(const struct gf_param *param, struct gf_colour *colour)
 {
     const struct gf_colour usual = colour_of_number((unsigned)fmax(param->value, 0));

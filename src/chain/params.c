@@ -19,8 +19,8 @@ static bool is_digit(char c)
     return isdigit((unsigned char)c);
 }
 
-/* Whether the colon or comma `at` belongs to the text around it. No filter's name begins with a
- * digit. */
+/* Whether the colon or comma `at` belongs to the text around it, as in gf_token_next_text(). A
+ * digit after a comma does, because no filter's name begins with one. */
 static bool is_part_of_text(const char *begin, const char *at)
 {
     if (at == begin)
@@ -40,7 +40,8 @@ static const char *next_token(const char *text, const char *stops, bool is_text,
     text += strspn(text, blanks);
     const char *const begin = text;
     const bool is_quoted = *text == '\'' || *text == '"';
-    size_t length = 0, kept = 0; /* kept: without blanks at the end that no quotes hold */
+    /* `kept` is the length without the blanks at the end that no quotes contain. */
+    size_t length = 0, kept = 0;
     char quote = 0;
     for (; *text && (quote || !strchr(stops, *text) ||
                      (is_text && !is_quoted && is_part_of_text(begin, text)));
@@ -82,11 +83,11 @@ static char *token_trim(char *text)
     return text;
 }
 
-/* Parses parameters: value:key=value. The first values may have no names; every value after a named
- * value needs a name, as in FFmpeg. */
+/* Reads parameters, "value:key=value". The first values may have no names; every value after a
+ * named one needs a name, as in FFmpeg. */
 
-/* The state while parameters are read. `given` has a bit for each parameter of the filter,
- * `given_region` one for each of gf_region_params. */
+/* The state while parameters are read. `given` has a bit for each parameter of the filter that has
+ * been set, `given_region` one for each of gf_region_params. */
 struct parser {
     const struct gf_filter *filter;
     void *params;
@@ -124,13 +125,14 @@ static enum gf_status set_variant(struct parser *parser, const char *text, struc
                          text, names);
 }
 
-/* Whether the filter takes the parameters of gf_region_params. */
+/* Whether the filter takes the parameters region and feather. */
 static bool takes_region(const struct parser *parser)
 {
     return parser->common && gf_filter_takes_region(parser->filter);
 }
 
-/* Returns the declaration of region or feather, if the name is one of them; else NULL. */
+/* Returns the declaration of the parameter region or feather, if `name` is one of them; otherwise
+ * NULL. */
 static const struct gf_param *find_region_param(const char *name)
 {
     const struct gf_param *param = gf_region_params;
@@ -139,7 +141,8 @@ static const struct gf_param *find_region_param(const char *name)
     return param->name ? param : NULL;
 }
 
-/* Sets a value. Blanks at its ends, which stood in quotes, belong to names of files and texts. */
+/* Sets the value of a parameter. Blanks at its ends, which stood in quotes, are kept if it is a
+ * file's name or a text. */
 static enum gf_status set_value(const struct gf_filter *filter, const struct gf_param *param,
                                 char *value, void *params, struct gf_error *error)
 {
@@ -203,7 +206,8 @@ static size_t key_length(const char *text)
     return length && text[length] == '=' ? length : 0;
 }
 
-/* Returns the parameter's name for which other programs have this word. */
+/* Returns the name that the filter's parameter has here, if other programs call it `word`; NULL if
+ * that is not known. */
 static const char *name_of_synonym(const struct gf_filter *filter, const char *word)
 {
     static const struct {
@@ -278,7 +282,7 @@ static enum gf_status find_by_position(struct parser *parser, const char *text, 
     return GF_OK;
 }
 
-/* Whether the next value is a text. `name` is the name before it, or empty. */
+/* Whether the next value is a text. `name` is the name that stands before it; "": none. */
 static bool takes_text(const struct parser *parser, const char *name)
 {
     const struct gf_param *param = gf_filter_params(parser->filter);
@@ -290,7 +294,7 @@ static bool takes_text(const struct parser *parser, const char *name)
     return param->name && param->type == GF_TYPE_TEXT;
 }
 
-/* Takes a value. `name` is the name before it, or NULL. */
+/* Sets the parameter that the value is for. `name` is the name that stands before it; "": none. */
 static enum gf_status parse_param(struct parser *parser, const char *name, char *value,
                                   struct gf_error *error)
 {
@@ -315,7 +319,7 @@ static enum gf_status parse_param(struct parser *parser, const char *name, char 
     return set_value(filter, param, value, parser->params, error);
 }
 
-/* Takes a value, or the several numbers of a geometry. */
+/* Sets the parameters that the value is for: one, or several if it is ImageMagick's geometry. */
 static enum gf_status parse_values(struct parser *parser, const char *name, char *value,
                                    struct gf_error *error)
 {
@@ -328,7 +332,8 @@ static enum gf_status parse_values(struct parser *parser, const char *name, char
     enum gf_status status = GF_OK;
     for (char *rest = values; !status && rest;)
         status = parse_param(parser, name, strsep(&rest, ":"), error);
-    parser->position = lengths; /* a place that is left out is not what comes next */
+    /* Values that the geometry leaves out are not set by the next value. */
+    parser->position = lengths;
     return status;
 }
 

@@ -51,7 +51,7 @@ static void resample(struct gf_place *place, const struct gf_resample *resample)
     move(place, 1, y->offset * y->scale, y->scale);
 }
 
-/* Follows one stage, whose constants say how it moves pixels. */
+/* Applies one stage to the place. The constants of the stage say how it moves pixels. */
 static void follow(struct gf_place *place, const struct gf_stage *stage)
 {
     const struct gf_filter *const filter = stage->filter;
@@ -93,7 +93,7 @@ enum gf_status gf_place_follow(struct gf_place *place, const struct gf_plan *pla
 {
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < plan->stage_count; i++) {
-        struct gf_stage stage = plan->stage[i]; /* prepared apart from the plan */
+        struct gf_stage stage = plan->stage[i]; /* a copy with constants of its own */
         char *const name = moves(&stage) ? place->lost : place->recoloured;
         stage.constants = NULL;
         if (is_followed(stage.filter)) {

@@ -1,4 +1,5 @@
-/* Plans a chain for pictures of a format: finds the filters to run, and binds them to stages. */
+/* Plans a chain for pictures of one format: finds the filters to run, adds conversions that they
+ * need, and binds them to stages. */
 #include "chain/plan.h"
 
 #include <stdlib.h>
@@ -14,18 +15,18 @@
 #include "pixel/orient/orient.h"
 #include "pixel/point/point.h"
 
-/* A filter that the plan will run. It is a filter of the chain, a part of such a filter, or a
- * filter that the planner adds for the picture's orientation or its alpha. */
+/* A filter that the plan will run: a filter of the chain, a part of such a filter, or one that the
+ * planner adds for the picture's orientation, its colours or its alpha. */
 struct gf_plan_item {
     const struct gf_filter *filter;
     const void *params;
     const struct gf_variant *variant;
-    const struct gf_filter *written; /* the filter of the chain of which this item is a part */
+    const struct gf_filter *written; /* the filter of the chain of which this one does a part */
     struct gf_icc icc;               /* the profile of the item's input */
 };
 
-/* The plan's stages are made from the items: adjacent point filters become one stage, unless
- * `no_fuse`. */
+/* Makes the plan's stages of items: adjacent point filters become one stage, unless no_fuse is
+ * set. */
 
 static enum gf_statistic statistic_of(const struct gf_filter *filter, const void *params)
 {
@@ -38,14 +39,14 @@ static int pictures_of(const struct gf_plan_item *item)
     return item->filter->pictures ? item->filter->pictures(item->params, list) : 0;
 }
 
-/* The items, and whether each point filter is a stage of its own. */
+/* The items of a plan in order; with no_fuse each point filter is a stage of its own. */
 struct items {
     const struct gf_plan_item *item;
     int count;
     bool no_fuse;
 };
 
-/* Whether items first .. i read too many second pictures for one stage. */
+/* Whether items first .. i read more second pictures than one stage may read. */
 static bool reads_too_much(const struct items *items, int first, int i)
 {
     int count = 0;
@@ -54,7 +55,7 @@ static bool reads_too_much(const struct items *items, int first, int i)
     return count > GF_STAGE_PICTURES_MAX;
 }
 
-/* Whether item i joins the list of point filters that starts at item `first`. */
+/* Whether item i is run in the same stage as the point filters from item `first` on. */
 static bool joins_run(const struct items *items, int first, int i)
 {
     const struct gf_plan_item *const item = &items->item[i];
@@ -63,8 +64,8 @@ static bool joins_run(const struct items *items, int first, int i)
            !statistic_of(item->filter, item->params) && !reads_too_much(items, first, i);
 }
 
-/* Binds the list of point filters that starts at item i as one stage. A filter that needs a
- * histogram always starts a list. */
+/* Binds the point filters from item *i on that one stage can run, and moves *i behind them. A
+ * filter that needs a histogram always starts a stage. */
 static enum gf_status bind_run(struct gf_plan *plan, const struct items *items, int *i,
                                struct gf_stage *stage, struct gf_format in, struct gf_error *error)
 {
@@ -125,19 +126,21 @@ struct builder {
     struct gf_plan *plan;
     struct gf_plan_item *item;
     int count;
-    struct gf_format format; /* the format of the result of the last item */
+    struct gf_format format; /* the format of the result of the items so far */
     struct gf_icc icc;
-    const struct gf_filter *written; /* the filter of the chain whose parts are added now; NULL:
-                                      * none */
+    const struct gf_filter *written; /* the filter of the chain whose parts are being added; NULL: a
+                                      * filter of the chain itself */
     const struct gf_facts_of_picture *facts;
     bool no_fuse; /* each point filter is a stage of its own */
-    /* The depth of the colour before it was premultiplied; 0: the colour is straight. */
+    /* If the colour is premultiplied at this point of the plan: its bits before that. 0: it is
+     * straight. */
     int straight_bits;
     bool may_exceed_alpha; /* the last stencil may have made premultiplied colour that exceeds
                             * alpha */
 };
 
-/* Finds the format of the item's result. The error names the filter by its name in the chain. */
+/* Finds the format of the result of the item's filter. The error names the filter by its name in
+ * the chain. */
 static enum gf_status shape(const struct builder *b, const struct gf_plan_item *item,
                             struct gf_format *out, struct gf_error *error)
 {
@@ -182,7 +185,7 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
 static enum gf_status add_filter(struct builder *b, struct gf_plan_item item,
                                  struct gf_error *error);
 
-/* Adds a filter with its default parameters. */
+/* Adds a filter to the plan with its default parameters. */
 static enum gf_status add_default(struct builder *b, const struct gf_filter *filter,
                                   struct gf_error *error)
 {
@@ -196,9 +199,9 @@ static enum gf_status add_default(struct builder *b, const struct gf_filter *fil
 static enum gf_status add_colour(struct builder *b, struct gf_plan_item item,
                                  struct gf_error *error);
 
-/* Adds the conversion from HDR that another conversion needs before it, unless that one says itself
- * what the colours are. The result has the profile of the other one's result, if tonemap can make
- * it. */
+/* Adds a conversion from HDR before another conversion of colours, `before`, which cannot read HDR
+ * itself. Its result has the colours that the other one converts to, if tonemap can make them, or
+ * else sRGB. */
 static enum gf_status add_tonemap(struct builder *b, const struct gf_plan_item *before,
                                   struct gf_error *error)
 {
@@ -215,9 +218,9 @@ static enum gf_status add_tonemap(struct builder *b, const struct gf_plan_item *
     return add_colour(b, item, error);
 }
 
-/* Adds a filter that converts colours, unless the input's colours already have the profile of the
- * result. Tone filters and stencils do not change the profile. A profile that does not fit the
- * picture any more, such as a profile of RGB after grayscale, counts as none. */
+/* Adds a filter that converts colours, unless the colours already have the profile of its result.
+ * Tone filters and stencils do not change the profile. A profile that does not fit the picture any
+ * more, such as one of RGB after grayscale, counts as none. */
 static enum gf_status add_colour(struct builder *b, struct gf_plan_item item,
                                  struct gf_error *error)
 {
@@ -232,8 +235,8 @@ static enum gf_status add_colour(struct builder *b, struct gf_plan_item item,
         status = shape(b, &item, &out, error);
     if (!status)
         status = item.filter->colours(item.params, b->format, &b->icc, &to, error);
-    /* The filter itself also ignores a picture whose colours have no profile; tonemap leaves what
-     * is not HDR as it is. */
+    /* Colours that no profile describes are not converted; tonemap leaves what is not HDR as it
+     * is. */
     if (!status && !b->icc.hdr[1] && (b->icc.unsaid || item.filter == &gf_tonemap_filter))
         return GF_OK;
     const bool same = !status && gf_icc_same(b->icc, to) && out.channels == b->format.channels;
@@ -298,7 +301,8 @@ static enum gf_status add_orientation(struct builder *b, int orientation, struct
                           error);
 }
 
-/* Returns the part's variant with the same name as `asked`, or NULL. */
+/* Returns the variant of the part's kernels with the same name as the variant `asked`; NULL: there
+ * is none. */
 static const struct gf_variant *part_variant(const struct gf_filter *part,
                                              const struct gf_variant *asked)
 {
@@ -310,7 +314,7 @@ static const struct gf_variant *part_variant(const struct gf_filter *part,
     return NULL;
 }
 
-/* Returns the size of the picture that the next filter gets. */
+/* Describes the picture that the next filter gets: its size, its depth and facts about it. */
 static struct gf_extent extent_of(const struct builder *b)
 {
     struct gf_extent extent = gf_extent_of(b->format);
@@ -322,7 +326,7 @@ static struct gf_extent extent_of(const struct builder *b)
 static enum gf_status add_expanded(struct builder *b, struct gf_plan_item item,
                                    const struct gf_extent *extent, struct gf_error *error);
 
-/* Copies a part's parameters and loads what they name. */
+/* Copies a part's parameters into memory of the plan, and loads the files that they name. */
 static enum gf_status own_part(struct builder *b, const struct gf_part *part, void **params,
                                struct gf_error *error)
 {
@@ -373,7 +377,7 @@ static enum gf_status add_expanded(struct builder *b, struct gf_plan_item item,
     return item.filter->expand ? add_parts(b, item, extent, error) : add_filter(b, item, error);
 }
 
-/* Adds the stage of a filter that is limited to a region. The stage needs straight colour, and as
+/* Adds the stage of a filter that is limited to a region. That stage needs straight colour, and as
  * many channels as the filter may make. */
 static enum gf_status add_region(struct builder *b, const struct gf_chain_item *item,
                                  struct gf_error *error)
@@ -392,7 +396,7 @@ static enum gf_status add_region(struct builder *b, const struct gf_chain_item *
     return GF_OK;
 }
 
-/* Ends the plan with an ordered dither to so many levels. */
+/* Ends the plan with an ordered dither to `levels` levels. */
 static enum gf_status add_dither(struct builder *b, int levels, struct gf_error *error)
 {
     struct gf_posterize *const params = gf_plan_own(b->plan, sizeof *params);
@@ -463,8 +467,8 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     free(b.item);
     if (status)
         gf_plan_free(plan);
-    /* The chain was valid when it was parsed. A usage error therefore means that the chain does not
-     * fit this picture. */
+    /* The chain was valid when it was parsed, so that a usage error means that it does not fit this
+     * picture. */
     if (status == GF_ERROR_USAGE)
         status = GF_ERROR_UNFIT;
     if (status && error)

@@ -1,4 +1,4 @@
-/* The stages of a plan: their names and costs; fuses them, and cuts them into segments and
+/* The stages of a plan: their names and costs, fusing them, and cutting them into segments and
  * parts. */
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +76,8 @@ static double filter_ns(const struct gf_filter *filter, double radius, const str
     return declared_ns(&filter->cost, radius) * times;
 }
 
-/* Returns the cost of the most expensive of the fused point filters, since most of them together
- * are one look-up. */
+/* Returns the cost in nanoseconds of the most expensive point filter of a list, since most lists
+ * are one look-up in a table. */
 static double point_list_ns(const struct gf_point_list *points, const struct scale *scale)
 {
     double most = 0;
@@ -100,7 +100,8 @@ static double fused_ns(const struct gf_fused_stages *stages, const struct scale 
     return sum;
 }
 
-/* The rows of the boxes are filtered, and all pixels are copied. */
+/* Returns the cost in nanoseconds of a filter in a region: it works on the rows of the boxes, and
+ * all pixels are copied. */
 static double region_ns(const struct gf_stage *stage, const struct scale *scale)
 {
     const struct gf_region_parts *const parts = stage->params;
@@ -161,7 +162,7 @@ static bool is_table(const struct gf_plan *plan, int i)
            gf_point_is_table(&plan->stage[i]);
 }
 
-/* Returns which tables the kernels of a stage can apply in addition to their own work. */
+/* Returns which tables the kernels of a stage can apply besides their own work. */
 static enum gf_fusing fusing_of(const struct gf_stage *stage)
 {
     const int border = gf_stage_border(stage);
@@ -174,7 +175,8 @@ static enum gf_fusing fusing_of(const struct gf_stage *stage)
     return (enum gf_fusing)((int)stage->filter->fuses(stage->params) & usable);
 }
 
-/* Whether the stage premultiplies RGBA, or RGB of 8 bits after it has made it opaque. */
+/* Whether the stage only premultiplies RGBA or, with or_makes_opaque, RGB of 8 bits to which it has
+ * added an opaque alpha. */
 static bool premultiplies(const struct gf_stage *stage, bool or_makes_opaque)
 {
     const struct gf_point_list *const points = stage->params;
@@ -233,8 +235,8 @@ enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error)
     return status;
 }
 
-/* Frees a plan, cuts its stages into segments, and finds the rows that each band of a segment
- * needs. */
+/* Memory that a plan owns, freeing it, cutting its stages into segments, and the rows that each
+ * band of a segment needs. */
 
 void *gf_plan_own(struct gf_plan *plan, size_t size)
 {
@@ -300,11 +302,11 @@ void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segmen
                             &cut[i - 1].first, &cut[i - 1].end);
 }
 
-/* Cuts plans into parts, so that stages that several plans have in common run once. */
+/* Cutting plans into parts, so that stages that several plans have in common run once. */
 
-/* Compares parameters as plain bytes, including the padding between members. The parameters of a
- * chain are zeroed first. The parameters of a filter's parts may not be zeroed; an equal stage then
- * counts as different and is run again. */
+/* Whether a filter's parameters in two plans are the same bytes, including those between members.
+ * The parser zeroes parameters first. Those of a filter's parts may not be zeroed; an equal stage
+ * then counts as different, and runs again. */
 static bool same_params(const struct gf_filter *filter, const void *a, const void *b)
 {
     return a == b || (a && b && filter->params_size && !memcmp(a, b, filter->params_size));

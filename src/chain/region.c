@@ -1,5 +1,5 @@
-/* Reads the parameters region and feather, finds the boxes of a region on a picture, and plans a
- * filter that is limited to a region. */
+/* Reads the parameters region and feather, finds the boxes that a region covers on a picture, and
+ * plans a filter that is limited to a region. */
 #include "chain/region.h"
 
 #include <math.h>
@@ -73,7 +73,8 @@ static bool fits(const struct gf_region_part *part)
            part->h.value >= 0 && part->w.value <= 1e7 && part->h.value <= 1e7;
 }
 
-/* Reads shapes with / or | between them. *shapes becomes whether the text is a list of shapes. */
+/* Reads shapes that are separated by / or |. *shapes becomes false if the text is no such list, so
+ * that it must be a mask's name. */
 static enum gf_status read_shapes(const char *name, const char *text, struct gf_region *region,
                                   bool *shapes, struct gf_error *error)
 {
@@ -102,7 +103,7 @@ static bool is_bright(const struct gf_image *mask, int x, int y)
     return ((const uint16_t *)(const void *)(mask->data + (size_t)y * mask->pitch))[x];
 }
 
-/* Finds the smallest rectangle that contains all samples above 0. */
+/* Finds the smallest rectangle that contains all samples of the mask above 0. */
 static struct gf_rectangle find_bright(const struct gf_image *mask)
 {
     const struct gf_format format = mask->format;
@@ -138,8 +139,8 @@ static enum gf_status read_mask(const char *name, const struct gf_region_params 
     const enum gf_status status = gf_region_mask_load(params->region, &region->mask, &detail);
     if (!status)
         region->bright = find_bright(&region->mask->image);
-    /* A text of several words, or without an extension, is rather a shape with a mistake than the
-     * name of a file. */
+    /* A text of several words, or without an extension, is reported as a wrong shape, not as a
+     * missing file. */
     const bool is_shape =
         status == GF_ERROR_READ && (strpbrk(params->region, " \t") || !strchr(params->region, '.'));
     return status ? gf_fail(error, is_shape ? GF_ERROR_USAGE : status,
@@ -174,8 +175,6 @@ void gf_region_free(struct gf_region *region)
     free(region);
 }
 
-/* Finds the boxes of a region on a picture. */
-
 static double pixels_of(struct gf_length length, int whole)
 {
     const double pixels = length.unit == GF_PERCENT ? length.value * whole / 100 : length.value,
@@ -183,7 +182,8 @@ static double pixels_of(struct gf_length length, int whole)
     return fmin(fmax(pixels, -most), most);
 }
 
-/* Places of percentages are rounded down and sizes to the nearest integer, as for crop. */
+/* Converts a shape to pixels of the picture. Places in per cent are rounded down and sizes to the
+ * nearest integer, as for crop. */
 static struct gf_region_shape shape_of(const struct gf_region_part *part, struct gf_format format)
 {
     const int x = (int)floor(pixels_of(part->x, format.width));
@@ -207,7 +207,8 @@ static int most(int a, int b)
     return a > b ? a : b;
 }
 
-/* Appends a box, the part of a rectangle that is within the picture. */
+/* Appends the box of a shape, clipped to the picture. `covered`: the shape covers all pixels of
+ * it. */
 static void add_box(struct gf_region_parts *parts, struct gf_region_shape shape, bool covered,
                     struct gf_format format)
 {
@@ -234,7 +235,8 @@ static void add_shapes(struct gf_region_parts *parts, const struct gf_region *re
     }
 }
 
-/* Returns the first and the last place on the picture to which a place of the mask contributes. */
+/* Returns the first or the last column (or row) of the picture that a column (or row) of the mask
+ * contributes to; `more` is the margin for interpolation. */
 static int scaled(double at, int mask, int picture, int more)
 {
     return (int)floor(at * picture / mask) + more;
@@ -256,7 +258,7 @@ static void add_mask(struct gf_region_parts *parts, const struct gf_region *regi
         add_box(parts, shape, false, format);
 }
 
-/* Merges box b into box a. */
+/* Merges box b into box a, which becomes the smallest that contains both. */
 static void merge(struct gf_region_parts *parts, int a, int b)
 {
     struct gf_rectangle *const at = &parts->box[a].at;
@@ -282,7 +284,7 @@ static bool is_one(const struct gf_rectangle *a, const struct gf_rectangle *b, b
            (whole_rows || overlap(a->x, a->width, b->x, b->width));
 }
 
-/* Merges boxes that overlap or, with whole_rows, have rows in common. */
+/* Merges boxes that overlap or, with whole_rows, that have rows in common. */
 static void region_merge_boxes(struct gf_region_parts *parts, bool whole_rows)
 {
     for (int a = 0; a < parts->boxes; a++) {
@@ -296,7 +298,7 @@ static void region_merge_boxes(struct gf_region_parts *parts, bool whole_rows)
     }
 }
 
-/* Sets run->cover, run->mask and the places of the boxes, which do not overlap. */
+/* Sets the parts' cover, mask and boxes for a picture of that format. The boxes do not overlap. */
 static void region_find_boxes(const struct gf_region *region, struct gf_format format,
                               struct gf_region_parts *parts)
 {
@@ -307,8 +309,8 @@ static void region_find_boxes(const struct gf_region *region, struct gf_format f
     region_merge_boxes(parts, false);
 }
 
-/* Makes the plan of the filter alone, for a picture of that format. With channels, the result gets
- * that many; 0: those that the filter makes. */
+/* Makes the plan of the filter alone, for a picture of the format `in`. The result gets that many
+ * channels, or, if `channels` is 0, as many as the filter makes. `owner` owns the parameters. */
 static enum gf_status plan_filter(const struct gf_region_request *request, struct gf_format in,
                                   int channels, struct gf_plan *owner, struct gf_plan *plan,
                                   struct gf_error *error)
@@ -328,7 +330,7 @@ static enum gf_status plan_filter(const struct gf_region_request *request, struc
     return request->plan(&chain, in, &alone, plan, error);
 }
 
-/* The number of channels of a picture that holds pixels of both formats. */
+/* Returns the number of channels of a picture that can hold pixels of both formats. */
 static int common_channels(struct gf_format a, struct gf_format b)
 {
     const int colours = gf_colour_channels(a) > gf_colour_channels(b) ? gf_colour_channels(a)
@@ -336,8 +338,8 @@ static int common_channels(struct gf_format a, struct gf_format b)
     return colours + (gf_has_alpha(a) || gf_has_alpha(b));
 }
 
-/* Whether stages after the first one need the whole result of the stage before, for which a band
- * has no memory. Stencils whose border wraps need it for the first and the last rows alone. */
+/* Whether no stage after the first needs the whole result of the stage before it, for which a band
+ * has no memory. Stencils whose border wraps need it, but only for the first and the last rows. */
 static bool goes_by_bands(const struct gf_plan *plan)
 {
     bool good = true;
@@ -366,7 +368,7 @@ static enum gf_status check_plan(const struct gf_region_request *request,
     return GF_OK;
 }
 
-/* Returns how many columns beside a pixel the stage reads; -1 if that is not known. */
+/* Returns how many columns on each side of a pixel the stage reads; -1 if that is not known. */
 static int reach_of(const struct gf_stage *stage)
 {
     if (stage->filter == &gf_point)
@@ -390,7 +392,7 @@ static int reach_of_all(const struct gf_plan *plan)
     return sum;
 }
 
-/* Appends the stages of a plan to the parts. The plan's parameters go to the owner. */
+/* Appends the stages of a plan to the parts. The plan's parameters become those of the owner. */
 static enum gf_status take_stages(struct gf_region_parts *parts, struct gf_plan *plan,
                                   struct gf_plan *owner, struct gf_error *error)
 {
@@ -400,7 +402,8 @@ static enum gf_status take_stages(struct gf_region_parts *parts, struct gf_plan 
     return GF_OK;
 }
 
-/* Makes stages for each box, for the columns that it needs. */
+/* Makes stages for each box of its own, which filter only the columns that the box needs. `reach`
+ * is how many columns beside a pixel they read. */
 static enum gf_status plan_columns(const struct gf_region_request *request, struct gf_format in,
                                    int channels, int reach, struct gf_plan *owner,
                                    struct gf_region_parts *parts, struct gf_error *error)
@@ -425,7 +428,7 @@ static enum gf_status plan_columns(const struct gf_region_request *request, stru
     return status;
 }
 
-/* Lets all boxes share the stages for whole rows. */
+/* Makes stages that filter whole rows, which all boxes share. */
 static enum gf_status plan_rows(struct gf_plan *plan, struct gf_plan *owner,
                                 struct gf_region_parts *parts, struct gf_error *error)
 {
@@ -437,8 +440,8 @@ static enum gf_status plan_rows(struct gf_plan *plan, struct gf_plan *owner,
     return take_stages(parts, plan, owner, error);
 }
 
-/* Makes the parts of a filter whose plan is given. Whether each box gets its own columns depends on
- * the filter. */
+/* Makes the parts from the plan of the filter alone. Each box gets its own columns if the filter
+ * can be limited to columns. */
 static enum gf_status make_run(const struct gf_region_request *request, struct gf_plan *plan,
                                int channels, struct gf_plan *owner, struct gf_region_parts **made,
                                struct gf_error *error)

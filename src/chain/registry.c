@@ -40,7 +40,7 @@ const struct gf_filter *gf_filter_find(const char *name)
 }
 
 /* Returns the names of the filters that have the word as a synonym, such as "median, bilateral" for
- * "denoise"; NULL if there is none. */
+ * "denoise"; NULL if there is none. They are valid until the thread's next call. */
 static const char *find_synonym(const char *word)
 {
     static _Thread_local char names[100];
@@ -100,10 +100,10 @@ const struct gf_param *gf_filter_params(const struct gf_filter *filter)
     return filter->params ? filter->params : none;
 }
 
-/* Finds the CUDA kernels of a filter, and the kernel that a stage runs. */
+/* The CUDA kernels of a filter, and the kernel that a stage runs. */
 
-/* Returns the list's element *index, or NULL where the list ends before it; *index is then less by
- * their number. */
+/* Returns the element *index of the list. Returns NULL if the list is shorter, and subtracts its
+ * length from *index, so that the next list can be searched. */
 static const struct gf_variant *element(const struct gf_variant *list, int *index)
 {
     for (; list && list->name; list++) {
