@@ -14,8 +14,7 @@
 #include "engine/backend.h"
 #include "pixel/histogram/histogram.h"
 
-/* Calls of this backend leave parameters unused, since memory is the host's and work is done at
- * once. */
+/* The functions of this backend leave parameters unused, because nothing is copied or queued. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 struct cpu_backend {
@@ -26,7 +25,7 @@ struct cpu_backend {
 struct cpu_lane {
     struct gf_lane base;
     enum gf_statistic statistic;
-    bool extremes; /* only the lowest and the highest level of the histogram are needed */
+    bool extremes; /* only the lowest and the highest level that occur are counted, not all */
     struct gf_histogram histogram;
     double mark_s;
 };
@@ -116,8 +115,9 @@ static size_t cpu_scratch(const struct gf_stage *stage, int rows)
     return stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
 }
 
-/* Returns how many rows of the result take about part_ns by the filter's declaration. A slow filter
- * can so be stopped within a band. */
+/* Returns how many rows of the result take about 50 ms (part_ns) by the filter's declaration.
+ * Between two such parts the time limit is checked, so that a slow filter can be stopped within a
+ * band. */
 static int rows_at_once(const struct gf_stage *stage)
 {
     const double part_ns = 50e6, ns = gf_stage_ns(stage, NULL, NULL, false);
@@ -189,15 +189,16 @@ static enum gf_status cpu_wait(struct gf_lane *lane, struct gf_error *error)
 }
 
 struct copying {
-    size_t size;             /* bytes of a thread's copy */
-    pthread_mutex_t begun;   /* held until all threads have been created */
+    size_t size;             /* bytes that each thread copies */
+    pthread_mutex_t begun;   /* held until all threads exist, so that their number is known */
     pthread_barrier_t ready; /* passed when all threads have their memory */
 };
 struct copier {
     struct copying *all;
     pthread_t thread;
-    struct gf_interval time; /* the interval of the second pass */
-    size_t bytes;            /* bytes read and written */
+    /* When the second copy began and ended; the first one only makes pages present. */
+    struct gf_interval time;
+    size_t bytes; /* bytes read and written */
 };
 
 static void *copy(void *argument)
@@ -214,14 +215,14 @@ static void *copy(void *argument)
     if (pages)
         memcpy(pages + size, pages, size);
     copier->time.end_s = gf_now();
-    /* The copy is read here, so that the compiler does not leave it out. */
+    /* A byte of the copy is read, so that the compiler does not leave the copy out. */
     copier->bytes = pages && pages[2 * size - 1] ? 2 * size : 0;
     gf_pages_free(pages, 2 * size);
     return NULL;
 }
 
-/* Times memcpy in all of the backend's threads at the same time, over more memory than the caches
- * hold, and counts the bytes read and written. */
+/* Measures the bandwidth of memcpy() in all of the backend's threads at the same time, over more
+ * memory than the caches hold. Read and written bytes both count. */
 static void cpu_measure(struct gf_backend *backend, struct gf_profile *profile)
 {
     enum { LEAST = 64 << 20, LEAST_OF_THREAD = 2 << 20 };

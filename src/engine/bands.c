@@ -6,9 +6,9 @@ size_t gf_band_pitch(const struct gf_backend *backend, struct gf_format format)
     return backend->calls->unified ? bytes : (bytes + 15) / 16 * 16;
 }
 
-/* Tapered bands begin with a band of a quarter of the rows and a band of a half, and end with a
- * band of the remaining rows and a band of a quarter. The bus is idle in one direction until the
- * first band is there, and in the other direction during the last band. */
+/* If bands taper, the first has a quarter of the rows of a usual band, the second a half, the last
+ * but one what is left, and the last a quarter. The bus carries nothing to the host until the first
+ * band is done, and nothing to the device during the last, so that these bands should be short. */
 static int quarter(const struct gf_bands *bands)
 {
     return bands->rows / 4;
@@ -33,7 +33,8 @@ struct gf_rows gf_bands_rows(const struct gf_bands *bands, const struct gf_segme
     return (struct gf_rows){first_row(bands, height, b), first_row(bands, height, b + 1)};
 }
 
-/* Whether the bands may taper. Tapering makes two more bands and has to be worth it. */
+/* Whether the bands may taper: there must be enough of them, and enough rows in each, to pay for
+ * two more bands. */
 static bool may_taper(const struct gf_bands *bands, int height, int halo)
 {
     enum { BANDS_LEAST = 8, HALOS_LEAST = 4 };
@@ -45,12 +46,12 @@ static int count_bands(const struct gf_bands *bands, int height)
 {
     if (!bands->tapered)
         return (height + bands->rows - 1) / bands->rows;
-    /* The first two and the last two bands are smaller. The others have bands->rows rows; the last
-     * band but one has 1 to bands->rows rows. */
+    /* All bands but the first two and the last two have bands->rows rows; the last but one has 1 to
+     * bands->rows. */
     return (height - 4 * quarter(bands) - 1) / bands->rows + 4;
 }
 
-/* Computes the other members from bands->rows. */
+/* Computes from bands->rows the number of the bands, and the bytes that one takes. */
 static void compute_sizes(struct gf_bands *bands, const struct gf_plan *plan,
                           const struct gf_segment *segment, const struct gf_backend *backend,
                           bool tapers, int halo)
@@ -83,7 +84,7 @@ static int clamp(int64_t value, int64_t least, int64_t most)
     return (int)(value < least ? least : value > most ? most : value);
 }
 
-/* Returns the number of input rows that a result row needs in addition to its own; 0 if it needs
+/* Returns the halo of a band: the input rows that a result row needs besides its own; 0 if it needs
  * all rows. */
 static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segment)
 {
@@ -93,9 +94,9 @@ static int halo_rows(const struct gf_plan *plan, const struct gf_segment *segmen
     return halo < segment->in.height - 1 ? halo : 0;
 }
 
-/* Returns the bytes of a row that determine the size of bands. If the first stage reads the whole
- * picture, only the result counts: a turned picture of 20000x100 would otherwise get bands of a few
- * short rows. */
+/* Returns the bytes of a row of input and result, by which the size of bands is chosen. If the
+ * first stage reads the whole picture, only the result counts: a turned picture of 20000x100 would
+ * otherwise get bands of a few short rows. */
 static int64_t row_bytes(const struct gf_bands *bands, const struct gf_plan *plan,
                          const struct gf_segment *segment)
 {
@@ -104,9 +105,9 @@ static int64_t row_bytes(const struct gf_bands *bands, const struct gf_plan *pla
 }
 
 /* Chooses the rows of a band. A band is a sixteenth of the picture, within the backend's limits; a
- * twelfth if it is copied in both directions, since more bands cost more than their overlap gains;
- * an eighth if a plan of several segments copies it in one direction only. Every lane of the CPU
- * gets two bands or more. A band has at least as many rows as its halo; otherwise more would be
+ * twelfth if it is copied to and from the device, since more bands cost more than they gain by
+ * overlap; an eighth if a plan of several segments copies it one way only. Every lane of the CPU
+ * gets at least two bands. A band has at least as many rows as its halo, so that no more rows are
  * copied than filtered. */
 static int choose_rows(const struct gf_bands *bands, const struct gf_plan *plan,
                        const struct gf_segment *segment, const struct gf_backend *backend,
@@ -144,7 +145,8 @@ struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment
     struct gf_bands bands = {.in_pitch = gf_band_pitch(backend, segment->in),
                              .out_pitch = gf_band_pitch(backend, segment->out)};
     const int halo = halo_rows(plan, segment);
-    /* A segment between other segments copies pictures in one direction, or not at all. */
+    /* A segment before or after another one copies bands one way at most, and tapering gains
+     * nothing. */
     const bool tapers = !rows && !backend->calls->unified && plan->segment_count == 1 &&
                         segment->count && !gf_stage_needs_whole(&plan->stage[segment->first]);
     bands.rows = rows ? clamp(rows, 1, segment->out.height)

@@ -10,7 +10,7 @@ struct gf_buffer {
     void *data; /* NULL: an unused entry of the table */
     size_t size;
     bool on_host, pinned, taken;
-    bool used; /* the buffer was used since the last trimming */
+    bool used; /* the buffer was taken since gf_buffer_pool_trim() was last called */
 };
 
 void gf_buffer_pool_open(struct gf_buffer_pool *pool, struct gf_backend *backend)
@@ -56,7 +56,8 @@ void gf_buffer_pool_trim(struct gf_buffer_pool *pool)
     }
 }
 
-/* Returns the smallest free buffer that is large enough, but not far too large. */
+/* Returns the smallest free buffer that has `size` bytes and not far too many; NULL: there is
+ * none. */
 static struct gf_buffer *find(const struct gf_buffer_pool *pool, bool on_host, size_t size)
 {
     enum { SLACK = 4, SMALL = 1 << 20 };
@@ -101,7 +102,7 @@ static void *take(struct gf_buffer_pool *pool, bool on_host, size_t size)
     struct gf_buffer *buffer = find(pool, on_host, size);
     if (!buffer) {
         void *data = allocate(pool, on_host, size);
-        if (!data) { /* the pool's own free buffers may use the memory that is missing */
+        if (!data) { /* the pool's free buffers may hold the memory that is missing */
             gf_buffer_pool_clear(pool);
             data = allocate(pool, on_host, size);
         }

@@ -1,5 +1,5 @@
-/* Replaces the coders of cuda/jpeg, cuda/png and cuda/yuv in a build without CUDA. Tests put coders
- * of their own in the place of this file. */
+/* Stands in for the coders of cuda/jpeg, cuda/png and cuda/yuv in a build without CUDA. Tests link
+ * coders of their own instead of this file. */
 #include "base/fail.h"
 #include "cuda/jpeg/coders.h"
 #include "cuda/png/coders.h"
@@ -10,7 +10,7 @@
 
 static const char reason[] = "this program was built without CUDA";
 
-/* Defines the functions of the coder gf_NAMEr; creating it fails. */
+/* Defines the functions of the coder struct gf_NAMEr; creating one fails. */
 #define CODER(NAME) \
     enum gf_status gf_##NAME##r_create(int device, uint64_t memory_most, \
                                        struct gf_##NAME##r **coder, struct gf_error *error) \

@@ -11,15 +11,16 @@
 struct gf_device_decoder {
     enum gf_file_format file_format;
     enum gf_coder_kind kind;
-    /* The device decodes only files with stripes, which the source finds in the file's header.
-     * Several threads of the CPU can decode such a file before the device is ready. */
+    /* The device decodes only PNGs with stripes, parts that inflate separately, which the source
+     * finds in the file's header. Several threads of the CPU can decode such a file before the
+     * device is ready. */
     bool by_stripes;
-    /* The picture is a frame of YCbCr at the input's position; else it is the file as a whole. */
+    /* The picture is one frame of YCbCr at the input's position; otherwise it is the whole file. */
     bool is_frame;
     bool (*read)(struct gf_device_file *file, struct gf_format *format);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_device_file *file,
                 const struct gf_view *out);
-    /* Returns the position in the data where the decoded picture ends. */
+    /* Returns the position in the data behind the decoded picture. */
     size_t (*end)(const struct gf_coder_picture *picture);
 };
 
@@ -84,7 +85,7 @@ static size_t end_of_jpeg(const struct gf_coder_picture *picture)
     return picture->jpeg_decode.end;
 }
 
-/* Returns the end of the file, since gf_png_marked_read() leaves a file with bytes after IEND to
+/* Returns the end of the data, since gf_png_marked_read() leaves a file with bytes after its end to
  * the CPU. */
 static size_t end_of_png(const struct gf_coder_picture *picture)
 {
@@ -124,14 +125,15 @@ static struct gf_view view_of(const struct gf_image *image)
                             .rows = image->format.height};
 }
 
-/* Rounds sizes up, so that the next file can use the same buffer. */
+/* Rounds a size in bytes up to steps of 256 KiB, so that the next file can use the same buffer. */
 static size_t rounded(size_t size)
 {
     enum { STEP = 256 << 10 };
     return (size + STEP - 1) / STEP * STEP;
 }
 
-/* Copies the bytes that the device needs. The position in the input does not change. */
+/* Copies the bytes that the device needs to file->data. The position in the input does not
+ * change. */
 static enum gf_status copy_input(struct gf_input *input, struct gf_device_file *file,
                                  struct gf_error *error)
 {
@@ -144,8 +146,8 @@ static enum gf_status copy_input(struct gf_input *input, struct gf_device_file *
                             : GF_OK;
 }
 
-/* Finds the bytes that the device needs. Returns false if the input does not have them in a
- * file. */
+/* Finds where in the input the bytes are that the device needs. Returns false if the input is no
+ * file that has them all. */
 static bool find_bytes(const struct gf_input *input, const struct gf_source *source,
                        struct gf_device_file *file)
 {
@@ -173,7 +175,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     if (!decoder || (decoder->by_stripes && !(source && source->for_device_codec)))
         return GF_OK;
     if (decoder->by_stripes && !one_thread && gf_device_starting())
-        return GF_OK; /* the CPU will finish before the device is ready */
+        return GF_OK; /* the CPU will have decoded it before the device is ready */
     *file = (struct gf_device_file){
         .decoder = decoder, .reduction = source && source->reduction > 1 ? source->reduction : 1};
     if (!find_bytes(input, source, file) || rounded(file->size) > bytes_most)
@@ -245,14 +247,14 @@ static bool encodes_jpeg(struct gf_format format, const struct gf_options *optio
            !options->progressive && !options->optimize && !gf_options_fit(options);
 }
 
-/* The CPU writes pictures with a palette. */
+/* Whether the device can encode a PNG. Pictures with a palette are the CPU's. */
 static bool encodes_png(struct gf_format format, const struct gf_options *options)
 {
     return gf_png_encoder_takes(format) && options->png_level == GF_PNG_FAST_LEVEL &&
            !options->png_colours && !(options->png_palette && format.bits == 8);
 }
 
-/* A file that is written in parts, while the picture is still being encoded. */
+/* A file to which parts are written while the rest of the picture is still being encoded. */
 struct writing {
     struct gf_sink *sink;
     size_t written;
@@ -260,7 +262,8 @@ struct writing {
     struct gf_error error;
 };
 
-/* Writes a part. The encoding thread calls it, while the thread that owns the sink waits. */
+/* Writes a part of the encoded bytes. The encoding thread calls it, while the thread that owns the
+ * sink waits. */
 static void write_part(void *context, const unsigned char *part, size_t size)
 {
     struct writing *const writing = context;
@@ -295,8 +298,9 @@ static void ask_for_frame(struct gf_coder_picture *picture, const struct gf_view
 static const struct encoder {
     enum gf_file_format file_format;
     enum gf_coder_kind kind;
-    bool lossless; /* an encoded file may be as large as its pixels */
-    bool (*encodes)(struct gf_format format, const struct gf_options *options); /* NULL: always */
+    bool lossless; /* the encoded file may have as many bytes as the pixels */
+    /* NULL: every format is encoded. */
+    bool (*encodes)(struct gf_format format, const struct gf_options *options);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_view *in,
                 const struct gf_options *options, struct writing *writing);
 } encoders[] = {{GF_FILE_JPEG, GF_CODER_JPEG_ENCODE, false, encodes_jpeg, ask_for_jpeg},

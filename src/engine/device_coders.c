@@ -1,5 +1,5 @@
-/* The coders of a device: their calls behind one interface, the threads that decode and encode
- * groups of pictures, and the queues in which the pictures of all pipelines wait. */
+/* The coders of a device: gf_coder_calls for each kind, the threads that decode and encode groups
+ * of pictures, and the queues in which the pictures of all pipelines wait. */
 #include "engine/device_coders.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "base/threads/times.h"
 #include "gpufilter/device.h"
 
-/* Adapts the coder gf_NAMEr to gf_coder_calls. DONE is the member of its picture that says whether
- * the picture was coded. An encoder's result is SIZE bytes at DATA; a decoder writes its result to
- * the memory that the picture names. */
+/* Makes the functions of gf_coder_calls for the coder struct gf_NAMEr. DONE is the member of its
+ * picture that says whether the picture was coded. An encoder's result is SIZE bytes at DATA; a
+ * decoder writes its result to the memory that the picture names. */
 #define ADAPT(NAME, DONE, DATA, SIZE) \
     static enum gf_status NAME##_create(int device, uint64_t bytes, void **coder, \
                                         struct gf_error *error) \
@@ -72,7 +72,7 @@ static uint64_t png_encode_bytes(const struct gf_coder_picture *picture)
     return gf_png_encoder_bytes(picture->png_encode.in.format);
 }
 
-enum { YUV_ALIGNMENT = 256 }; /* the frames of a group begin at its multiples */
+enum { YUV_ALIGNMENT = 256 }; /* frames of a group begin at multiples of so many bytes */
 
 static uint64_t yuv_decode_bytes(const struct gf_coder_picture *picture)
 {
@@ -86,7 +86,8 @@ static uint64_t yuv_encode_bytes(const struct gf_coder_picture *picture)
 
 #define CALLS(NAME) NAME##_create, NAME##_destroy, NAME##_run, NAME##_bytes
 
-/* PNG and YCbCr may use as much pinned host memory as device memory. */
+/* The limit of a group for PNG and YCbCr, which take as much pinned host memory as device
+ * memory. */
 enum { PINNED_GROUP_BYTES = 1 << 30 };
 
 const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
@@ -98,23 +99,25 @@ const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
     [GF_CODER_YUV_ENCODE] = {true, false, PINNED_GROUP_BYTES, CALLS(yuv_encode)},
 };
 
-/* The state of a device's coders, which the coding threads and their callers share. */
+/* What the coding threads of a device and their callers share. */
 
-/* Two threads decode and two encode, so that one of them copies while the other one computes. With
- * larger groups all callers would come and go together, and the device would do one kind of work at
- * a time. */
+/* There are two threads for each role, decoding and encoding, so that one copies while the other
+ * one computes. With one larger group instead, all callers would come and go together, and the
+ * device would do one kind of work at a time. */
 enum { ROLES = 2, THREADS = 2 * ROLES, TURNS = 2 };
 
-/* The pictures that wait for the decoding threads, or for the encoding threads. */
+/* The pictures that wait for one role's threads. */
 struct queue {
     struct gf_coding *first, **last;
-    unsigned wanted; /* kinds of coders to create, a bit for each */
+    /* Kinds of coders to create ahead (gf_device_coders_prepare()), bit k for kind k. */
+    unsigned wanted;
     pthread_cond_t filled;
 };
 
 struct coder {
-    void *state;    /* NULL: the coder was not created, or creating it failed */
-    uint64_t bytes; /* the device memory that the coder may use; 0: creating it was not tried */
+    void *state; /* NULL: the coder was not created, or creating it failed */
+    /* Bytes of device memory that the coder may use; 0: nobody has tried to create it. */
+    uint64_t bytes;
     enum gf_status status;
     struct gf_error error;
 };
@@ -125,10 +128,10 @@ struct coding_thread {
     struct queue *queue;
     bool started, served;
     pthread_t thread;
-    unsigned prepared; /* kinds that the thread has coded, a bit for each */
+    unsigned prepared; /* kinds that the thread has coded so far, bit k for kind k */
     struct coder coder[GF_CODER_KINDS];
-    /* The results of the last two groups, in turns: those that callers have not returned yet, and
-     * what they post when they return one. */
+    /* For each of the last two groups, in turn: how many results callers have not returned yet
+     * (`lent`), and the semaphore that each return posts. */
     int turn, lent[TURNS];
     sem_t returned[TURNS];
 };
@@ -136,9 +139,10 @@ struct coding_thread {
 struct gf_device_coders {
     int device, users;
     pthread_mutex_t lock; /* guards the members below */
-    uint64_t lent_bytes;  /* the device memory that users have lent; 0: usual_bytes is the limit */
+    /* Bytes of device memory that users have lent; 0: usual_bytes is the limit. */
+    uint64_t lent_bytes;
     uint64_t usual_bytes;
-    int callers; /* the number of callers, which may all come at once */
+    int callers; /* how many callers may come at the same time */
     bool ended;
     struct queue queue[ROLES];
     struct coding_thread thread[THREADS];
@@ -150,15 +154,16 @@ static inline void semaphore_wait(sem_t *semaphore)
         ;
 }
 
-/* Returns the device memory that a thread may use. The caller holds the lock. */
+/* Returns the bytes of device memory that one thread's coders may use. The caller holds the
+ * lock. */
 static inline uint64_t bytes_of_thread(const struct gf_device_coders *coders)
 {
     return (coders->lent_bytes ? coders->lent_bytes : coders->usual_bytes) / THREADS;
 }
 
-/* The threads that decode and encode on a device, each with coders of its own. */
+/* The main function of the coding threads, and what it calls. */
 
-/* Waits until callers have returned the results of a turn. */
+/* Waits until callers have returned all results of the group that had the turn. */
 static void await_returned(struct coding_thread *thread, int turn)
 {
     for (; thread->lent[turn]; thread->lent[turn]--)
@@ -180,7 +185,8 @@ static void close_coder(struct coding_thread *thread, int kind)
     *coder = (struct coder){.state = NULL};
 }
 
-/* Closes the coders of other kinds until all coders together use at most `most` bytes. */
+/* Closes coders of other kinds than `kind`, which gets `bytes`, until all of the thread's coders
+ * together use at most `most` bytes. */
 static void make_room(struct coding_thread *thread, int kind, uint64_t bytes, uint64_t most)
 {
     uint64_t sum = bytes;
@@ -194,15 +200,15 @@ static void make_room(struct coding_thread *thread, int kind, uint64_t bytes, ui
     }
 }
 
-/* Returns the part of the thread's memory that a coder may use. All kinds that the thread has coded
- * share the memory equally. */
+/* Returns the bytes that a coder may use: the thread's memory in equal parts for all kinds that it
+ * has coded. */
 static uint64_t share_of(const struct coding_thread *thread, int kind, uint64_t most)
 {
     return most / (unsigned)__builtin_popcount(thread->prepared | 1U << kind);
 }
 
-/* Creates the coder, or creates it again if the next group needs more memory, or if the coder may
- * now use much more, since the number of users has changed. */
+/* Creates the coder of that kind. Creates it anew if the next group needs more memory than it may
+ * use, or if it may now use much more because the number of users has changed. */
 static void open_coder(struct coding_thread *thread, int kind, uint64_t needed)
 {
     struct gf_device_coders *const coders = thread->coders;
@@ -222,7 +228,7 @@ static void open_coder(struct coding_thread *thread, int kind, uint64_t needed)
         gf_coder_calls[kind].create(coders->device, bytes, &coder->state, &coder->error);
 }
 
-/* Returns the likely number of pictures that come at the same time. */
+/* Returns how many pictures are likely to come at the same time. */
 static int expected_pictures(struct gf_device_coders *coders)
 {
     pthread_mutex_lock(&coders->lock);
@@ -231,8 +237,8 @@ static int expected_pictures(struct gf_device_coders *coders)
     return callers < GF_CODER_GROUP_MOST ? callers : GF_CODER_GROUP_MOST;
 }
 
-/* Takes the first picture that waits, and the following pictures of the same kind, as many as a
- * group may have. The group needs *bytes. */
+/* Takes the first waiting picture from the queue, and others of the same kind, as many as a group
+ * may have. *bytes becomes the device memory that the group needs. Returns their number. */
 static int take_waiting(struct coding_thread *thread, struct gf_coding **group, uint64_t *bytes)
 {
     struct queue *const queue = thread->queue;
@@ -260,8 +266,8 @@ static int take_waiting(struct coding_thread *thread, struct gf_coding **group, 
     return count;
 }
 
-/* Waits for pictures and takes a group of them. Returns 0 if there are only coders to prepare
- * (*wanted), or if the threads must end. */
+/* Waits for pictures and takes a group of them. Returns 0 if there is no picture, but coders of the
+ * kinds *wanted are to be created, or the threads must end (*ended). */
 static int take_group(struct coding_thread *thread, struct gf_coding **group, uint64_t *bytes,
                       unsigned *wanted, bool *ended)
 {
@@ -317,7 +323,7 @@ static void serve_group(struct coding_thread *thread, struct gf_coding *const *g
     }
 }
 
-/* The main function of a coding thread. The argument is its struct coding_thread. */
+/* The main function of a coding thread. Its argument is the struct coding_thread. */
 static void *coding_thread_main(void *argument)
 {
     struct coding_thread *const thread = argument;
@@ -330,7 +336,7 @@ static void *coding_thread_main(void *argument)
         if (count) {
             open_coder(thread, (int)group[0]->picture->kind, bytes);
             serve_group(thread, group, count);
-            ended = false; /* more pictures may wait */
+            ended = false; /* the queue may still have pictures */
             continue;
         }
         for (int kind = 0; kind < GF_CODER_KINDS && !ended; kind++) {
@@ -364,8 +370,8 @@ void gf_device_coders_prepare(struct gf_device_coders *coders, enum gf_coder_kin
     pthread_mutex_unlock(&coders->lock);
 }
 
-/* Appends the picture to its queue. Returns false if it needs more memory than a coder may use. The
- * caller holds the lock. */
+/* Appends the picture to its queue. Returns false if it needs more memory than a coder can have.
+ * The caller holds the lock. */
 static bool append(struct gf_device_coders *coders, struct gf_coding *coding)
 {
     struct queue *const queue = queue_of(coders, coding->picture->kind);
@@ -403,7 +409,7 @@ void gf_device_coders_begin(struct gf_device_coders *coders, struct gf_coding *c
     }
 }
 
-/* A picture whose caller waits for it. */
+/* A picture for which its caller waits. */
 struct awaited {
     struct gf_coding coding;
     sem_t ended;
@@ -436,7 +442,7 @@ void gf_coder_picture_return(struct gf_coder_picture *picture)
     picture->data = NULL;
 }
 
-/* ---- one set of coders for each device ---- */
+/* The set of coders that each device has, shared by its users. */
 
 static void destroy(struct gf_device_coders *coders)
 {
@@ -466,7 +472,8 @@ static bool start_threads(struct gf_device_coders *coders)
         for (int turn = 0; turn < TURNS; turn++)
             sem_init(&thread->returned[turn], 0, 0);
         thread->started = !pthread_create(&thread->thread, NULL, coding_thread_main, thread);
-        if (!thread->started && i < ROLES) /* each role must have a thread */
+        /* Without a thread for each role, some pictures would wait forever. */
+        if (!thread->started && i < ROLES)
             return false;
     }
     return true;

@@ -1,5 +1,5 @@
-/* The coders of a device: one interface to the calls of cuda/jpeg, cuda/png and cuda/yuv, for
- * each format that the device decodes or encodes. */
+/* The coders of a device, which decode and encode whole pictures on it: one interface for JPEG
+ * (cuda/jpeg), PNG (cuda/png) and frames of Y4M (cuda/yuv). */
 #pragma once
 
 #include <semaphore.h>
@@ -22,9 +22,10 @@ enum gf_coder_kind {
     GF_CODER_KINDS
 };
 
-enum { GF_CODER_GROUP_MOST = 32 }; /* pictures */
+enum { GF_CODER_GROUP_MOST = 32 }; /* the most pictures that one call of a coder takes */
 
-/* A picture for a coder. The coders' headers say which members are input and which are results. */
+/* A picture that a coder is to decode or encode. The headers in cuda/ say which members of the
+ * union are input and which are results. */
 struct gf_coder_picture {
     enum gf_coder_kind kind;
     union {
@@ -35,80 +36,81 @@ struct gf_coder_picture {
         struct gf_yuv_decode_picture yuv_decode;
         struct gf_yuv_encode_picture yuv_encode;
     };
-    /* Results. */
+    /* The following members are results. */
     bool done;                 /* the picture was decoded or encoded; false: the CPU must do it */
     const unsigned char *data; /* the encoder's result: the bytes of the file between its headers
                                 * and its end */
     size_t size;
-    sem_t *returned; /* gf_coder_picture_return() posts it; NULL: nobody waits */
+    sem_t *returned; /* the semaphore that gf_coder_picture_return() posts; NULL: nobody waits for
+                      * the return */
 };
 
 struct gf_coder_calls {
     bool encodes;
-    bool keeps; /* if a run and the next one have several pictures, the results of the first stay
-                 * until the run after these */
-    uint64_t group_bytes; /* the largest size of a group in bytes, unless it is a single picture */
+    bool keeps; /* if a run and the next one have several pictures each, the results of the first
+                 * stay valid until the run after the next */
+    uint64_t group_bytes; /* the most bytes() of the pictures of a group together; a single picture
+                           * may have more */
     /* Creates a coder that uses at most `bytes` of the device's memory. Only the calling thread may
      * use it. */
     enum gf_status (*create)(int device, uint64_t bytes, void **coder, struct gf_error *error);
     void (*destroy)(void *coder); /* does nothing with NULL */
-    /* Codes a group and returns when it is done. expected: the likely number of pictures that come
-     * at the same time. */
+    /* Decodes or encodes a group of pictures, and returns when that is done. expected: how many
+     * pictures are likely to come at the same time, for which the coder may make room. */
     enum gf_status (*run)(void *coder, int expected, struct gf_coder_picture *const *group,
                           int count, struct gf_error *error);
-    uint64_t (*bytes)(const struct gf_coder_picture *picture); /* device memory of a picture in a
-                                                                * group */
+    /* Bytes of device memory that a picture takes in a group. */
+    uint64_t (*bytes)(const struct gf_coder_picture *picture);
 };
 
 extern const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS];
 
-/* The coders of a CUDA device (cuda/jpeg, cuda/png), which all pipelines of the process share. A
- * GPU is fast with many pictures at once and slow with one: the coders' threads take all waiting
- * pictures as a group. A decoder makes the same pixels as the CPU, and an encoder the same
- * bytes. */
+/* The coders of a CUDA device, which all pipelines of the process share. A GPU is fast with many
+ * pictures at once and slow with one: the coders' threads take all waiting pictures as a group. A
+ * decoder makes the same pixels as the CPU, and an encoder the same bytes. */
 
 GF_C_BEGIN
 
 struct gf_device_coders;
 
-/* Starts the coders' threads, unless they are running. The coders may use the sum of the device
- * memory that their users lend (`bytes`); if users set no limit (0), they may use a quarter of the
- * device's memory. */
+/* Starts the coders' threads for a device, unless they are running. The coders may use the sum of
+ * the device memory that their users lend (`bytes` each); if users set no limit (0), a quarter of
+ * the device's memory. */
 enum gf_status gf_device_coders_open(int device, uint64_t bytes, struct gf_device_coders **coders,
                                      struct gf_error *error) GF_CHECKED;
 void gf_device_coders_close(struct gf_device_coders *coders,
                             uint64_t bytes); /* the same bytes as for gf_device_coders_open() */
 
-/* Creates the coders of that kind in the background. */
+/* Creates the coders of that kind in the background, before they are needed. */
 void gf_device_coders_prepare(struct gf_device_coders *coders, enum gf_coder_kind kind);
 
-/* Announces that so many more pictures may come at the same time; a negative number takes that
- * back. */
+/* Tells that `pictures` more pictures than before may come at the same time; a negative number
+ * takes that back. */
 void gf_device_coders_expect(struct gf_device_coders *coders, int pictures);
 
-/* A picture that is coded while its caller goes on. */
+/* A picture that the coders' threads work on while the caller goes on. */
 struct gf_coding {
     struct gf_coder_picture *picture;
-    /* A thread of the coders calls it when the picture has been coded, or coding it has failed, as
-     * `status` and `error` say. Others wait meanwhile. The coders do not use the struct after the
-     * call has begun. */
+    /* A thread of the coders calls it when the picture has been coded or has failed; `status` and
+     * `error` say which. Other pictures wait meanwhile, so that it must be short. The coders do not
+     * use the struct after the call has begun. */
     void (*ended)(struct gf_coding *coding);
-    void *context; /* the caller's */
+    void *context; /* for the caller's use */
     enum gf_status status;
     struct gf_error error;
-    uint64_t bytes; /* the device memory for coding it */
+    uint64_t bytes; /* the device memory that coding the picture takes */
     struct gf_coding *next;
 };
 
-/* Begins to code `count` pictures, which are groups of their own as far as possible. The rules of
- * gf_device_coders_run() hold for each picture. */
+/* Begins to code `count` pictures, which share groups with no others as far as possible. What
+ * gf_device_coders_run() says of a picture holds for each of them. */
 void gf_device_coders_begin(struct gf_device_coders *coders, struct gf_coding *const *codings,
                             int count);
 
-/* Codes the picture, and returns when it is done. Its pixels are in device memory; the bytes of a
- * file should be pinned. If picture->done stays false, a decoder leaves the picture to the CPU, or
- * an encoder has too little memory for it. An encoder's result belongs to the coders, which
- * continue with other pictures after the caller has returned it. */
+/* Codes one picture, and returns when it is done. Its pixels are in device memory; the bytes of a
+ * file should be in pinned host memory. If picture->done stays false, the CPU must code it: a
+ * decoder does not take the file, or an encoder has too little memory. An encoder's result lies in
+ * memory of the coders, which continue with other pictures only after gf_coder_picture_return(). */
 enum gf_status gf_device_coders_run(struct gf_device_coders *coders,
                                     struct gf_coder_picture *picture,
                                     struct gf_error *error) GF_CHECKED;

@@ -31,8 +31,8 @@ static void *start_main(void *argument)
     return NULL;
 }
 
-/* Nobody joins the thread, so that a program that does not need the device after all need not wait
- * for it. */
+/* Starts a device in a detached thread, so that a program that does not need the device after all
+ * need not wait for it. */
 static bool start_thread(struct start *start)
 {
     pthread_attr_t attributes;

@@ -1,4 +1,4 @@
-/* Takes bands through the stages of a segment: the lanes, and the threads on which they run. */
+/* Computes bands by the stages of a segment: the lanes, and the threads that work on them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,13 +8,13 @@
 #include "engine/engine.h"
 #include "engine/pass.h"
 
-/* Whether stages access pictures of that placement without a copy. */
+/* Whether the backend's stages can access a picture with that placement where it lies. */
 static bool needs_no_copy(const struct gf_pass *pass, enum gf_placement_kind kind)
 {
     return pass->schedule->backend->calls->unified || kind == GF_PLACEMENT_BACKEND;
 }
 
-/* Whether the device's stages access this host memory themselves (--transfer=zero-copy). */
+/* Whether the device's stages can access this host memory where it lies (--transfer=zero-copy). */
 static bool reaches(const struct gf_pass *pass, const struct gf_view *host)
 {
     struct gf_backend *const backend = pass->schedule->backend;
@@ -30,14 +30,14 @@ static void begin_stage(const struct gf_pass *pass, int index, const char *suffi
     gf_nvtx_push(name);
 }
 
-/* Returns the first stage that the backend runs. */
+/* Returns the index in the segment of the first stage that the backend runs. */
 static int first_stage(const struct gf_pass *pass)
 {
     return pass->first_on_host ? 1 : 0;
 }
 
-/* Returns the bytes that the stage reads and writes for these rows. For a stage that reads the
- * whole picture, it counts the band's share of the picture. */
+/* Returns the bytes that the stage reads and writes for the rows of one band. If it reads the whole
+ * picture for each band, only the band's share of the picture counts. */
 static size_t stage_bytes(const struct gf_stage *stage, struct gf_rows in,
                           const struct gf_view *out)
 {
@@ -49,7 +49,8 @@ static size_t stage_bytes(const struct gf_stage *stage, struct gf_rows in,
     return read + gf_view_bytes(out);
 }
 
-/* Computes the first stage on the host: reads the whole picture and makes the rows of a band. */
+/* Computes the first stage on the host: reads the whole picture, and returns the rows of one
+ * band. */
 static struct gf_view compute_on_host(const struct gf_lane_state *lane, struct gf_rows rows)
 {
     const struct gf_pass *const pass = lane->pass;
@@ -63,7 +64,8 @@ static struct gf_view compute_on_host(const struct gf_lane_state *lane, struct g
     return out;
 }
 
-/* Finds the view that the backend's first stage reads. Copies the rows there if necessary. */
+/* Finds the view that the backend's first stage reads for band b. Copies the rows to the device if
+ * necessary. */
 static enum gf_status fetch_input(struct gf_lane_state *lane, int b, const struct gf_rows *cut,
                                   struct gf_view *view, struct gf_error *error)
 {
@@ -96,8 +98,8 @@ static enum gf_status fetch_input(struct gf_lane_state *lane, int b, const struc
     return status;
 }
 
-/* Returns the view that the i-th stage of the segment writes. The last stage writes directly to the
- * result if it can. */
+/* Returns the view that stage i of the segment writes. The last stage writes directly to the result
+ * if it can reach it. */
 static struct gf_view stage_output(const struct gf_lane_state *lane, int b, int i,
                                    struct gf_rows rows)
 {
@@ -112,14 +114,16 @@ static struct gf_view stage_output(const struct gf_lane_state *lane, int b, int 
                         format, rows);
 }
 
-/* Whether the last stage may count the result, because the next segment needs the histogram. */
+/* Whether stage i may count its result while it writes it: it is the segment's last stage, and the
+ * next segment needs a histogram. */
 static bool may_count(const struct gf_pass *pass, int i)
 {
     return pass->segment->statistic && i + 1 == pass->segment->count &&
            !pass->schedule->options->no_fuse;
 }
 
-/* Runs the stages. *counted becomes whether the result has been counted. */
+/* Runs the backend's stages on band b. *view is their input, and becomes the result. *counted
+ * becomes whether the result has been counted. */
 static enum gf_status compute_stages(struct gf_lane_state *lane, int b, const struct gf_rows *cut,
                                      struct gf_view *view, bool *counted, struct gf_error *error)
 {
@@ -152,7 +156,7 @@ static void copy_rows(const struct gf_view *dst, const struct gf_view *src)
         memcpy(gf_view_row(dst, row), gf_view_row(src, row), gf_row_bytes(dst->format));
 }
 
-/* Copies the band's result to its place, unless the last stage wrote it there. */
+/* Copies the band's result to where it belongs, unless the last stage wrote it there. */
 static enum gf_status place_result(struct gf_lane_state *lane, int b, struct gf_rows rows,
                                    const struct gf_view *view, struct gf_error *error)
 {
@@ -173,8 +177,8 @@ static enum gf_status place_result(struct gf_lane_state *lane, int b, struct gf_
     return status;
 }
 
-/* Whether only the lane's histogram is needed. The wait then comes when the histogram is taken, and
- * the memory of the band's input must last until then. */
+/* Whether nothing but the lane's histogram is needed of the segment. Then nobody waits for the
+ * bands; statistic_take() waits, and the memory of the bands' input must last until then. */
 static bool histogram_waits(const struct gf_pass *pass)
 {
     return pass->schedule->serial && pass->segment->statistic &&
@@ -218,7 +222,7 @@ enum gf_status gf_lane_compute_band(struct gf_lane_state *lane, int b, struct gf
     return status ? status : waited;
 }
 
-/* The threads of the lanes. Each takes one band after another. */
+/* The threads of the lanes. Each computes one band after another. */
 
 struct gf_pool_thread {
     struct gf_pool_thread *next;
@@ -330,7 +334,7 @@ void gf_thread_pool_wait(struct gf_thread_pool *pool, bool all_taken)
     if (!pool->started)
         return;
     pthread_mutex_lock(&pool->lock);
-    if (all_taken) { /* threads that have not begun would find no band */
+    if (all_taken) { /* threads that have not begun would find no band, and are not waited for */
         pool->pending -= pool->wanted - pool->begun;
         pool->wanted = pool->begun = 0;
     }

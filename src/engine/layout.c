@@ -1,5 +1,5 @@
-/* The layout of a schedule in memory: its bands and lanes, the rings between codecs and lanes,
- * and the pictures that are held whole. */
+/* The layout of a schedule in memory: its bands and lanes, the rings between codecs and lanes, and
+ * the pictures that are held whole between segments. */
 #include "engine/layout.h"
 
 #include <stdlib.h>
@@ -57,7 +57,8 @@ uint64_t gf_layout_host_bytes(const struct gf_schedule *schedule, const struct g
     const uint64_t lanes = (uint64_t)gf_layout_lanes(schedule, layout);
     const uint64_t in = schedule->source ? first->in_bytes : 0,
                    out = schedule->sink ? last->out_bytes : 0;
-    /* With several segments the writer uses the reader's ring if that is large enough. */
+    /* With several segments the writer uses the reader's ring if that is large enough
+     * (gf_lanes_alloc_rings()). */
     const bool shared = schedule->plan->segment_count > 1 && out <= in;
     const uint64_t ring = shared ? in : in + out;
     return ring * (lanes + 1) +
@@ -74,16 +75,16 @@ bool gf_layout_first_stage_on_host(const struct gf_schedule *schedule,
            layout->bands[s].in_rows > segment->in.height / 2;
 }
 
-/* Returns the bytes of a segment's whole result. */
+/* Returns the bytes of a segment's result as a whole picture. */
 static uint64_t result_bytes(const struct gf_schedule *schedule, int s)
 {
     const struct gf_format format = schedule->plan->segment[s].out;
     return (uint64_t)gf_band_pitch(schedule->backend, format) * (uint64_t)format.height;
 }
 
-/* Returns the device memory for the lanes, which need lanes_bytes, and for the pictures between
- * segments. The driver, which answers slowly, is asked only if the buffers kept from the last
- * picture do not suffice. */
+/* Returns the bytes of device memory that are left for the lanes, which need lanes_bytes, and for
+ * whole pictures between segments. The driver, which answers slowly, is asked only if the buffers
+ * that the pool keeps from the last picture are not enough. */
 static uint64_t available_bytes(const struct gf_schedule *schedule, uint64_t lanes_bytes)
 {
     uint64_t enough = lanes_bytes;
@@ -132,8 +133,8 @@ static GF_CHECKED enum gf_status ring_alloc(struct gf_ring *ring, struct gf_buff
     return ring->data ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory for band buffers");
 }
 
-/* Puts a ring into the memory of another ring, which must live longer and must not be used at the
- * same time. Returns false if that memory is too small. */
+/* Puts a ring into the memory of another ring, `lender`, which must live longer and must not be
+ * used at the same time. Returns false if that memory is too small. */
 static bool ring_borrow(struct gf_ring *ring, const struct gf_ring *lender, size_t slot_bytes,
                         int count)
 {
@@ -208,7 +209,7 @@ void gf_placement_free(struct gf_buffer_pool *buffers, struct gf_placement *plac
     *placement = (struct gf_placement){0};
 }
 
-/* The lanes of a schedule: their buffers, and the histograms that they count. */
+/* The lanes of a schedule: opening them, their buffers, and the histograms that they count. */
 
 enum gf_status gf_lanes_open(struct gf_schedule_state *state, struct gf_error *error)
 {
@@ -251,9 +252,9 @@ enum gf_status gf_lanes_open_host_stage(struct gf_schedule_state *state, struct 
     return GF_OK;
 }
 
-/* Allocates a ring with at most as many slots as there are bands, because pinning touches every
- * page of it. The ring uses the memory of `lender` if that is large enough. `lender` may be
- * NULL. */
+/* Allocates a ring of bands. It has at most as many slots as there are bands, because pinning
+ * touches every page of it. It uses the memory of `lender`, which may be NULL, if that is large
+ * enough. */
 static enum gf_status alloc_ring(struct gf_schedule_state *state, struct gf_ring *ring,
                                  size_t slot_bytes, const struct gf_bands *bands,
                                  const struct gf_ring *lender, struct gf_error *error)
@@ -267,8 +268,8 @@ static enum gf_status alloc_ring(struct gf_schedule_state *state, struct gf_ring
     return GF_OK;
 }
 
-/* With several segments the reader has ended before the writer begins, so that their rings can
- * share memory. */
+/* If there are several segments, the reader has ended before the writer begins, so that their two
+ * rings can share memory. */
 enum gf_status gf_lanes_alloc_rings(struct gf_schedule_state *state, struct gf_error *error)
 {
     const struct gf_schedule *const schedule = state->schedule;

@@ -1,6 +1,6 @@
-/* How a schedule lies in memory: bands, rings, whole pictures, and the layout that decides on
- * them. First the bands: cuts a segment into bands for a backend and computes how much memory a
- * band takes. */
+/* How a schedule lies in memory: bands, rings, whole pictures, and the layout that decides on them.
+ * The first part cuts a segment into bands for a backend and computes how much memory a band
+ * takes. */
 #pragma once
 
 #include <stddef.h>
@@ -23,24 +23,26 @@ struct gf_bands {
     size_t in_pitch, out_pitch;
     size_t in_bytes, out_bytes; /* the bytes of a band's input and of its result, with these
                                  * pitches */
-    size_t between_bytes;       /* the bytes of the largest result of a stage; two such buffers are
-                                 * used in turns */
+    size_t between_bytes; /* bytes of the largest result of a stage before the last; stages write to
+                           * two such buffers in turn */
     size_t scratch_bytes;
 };
 
-/* Returns the pitch of a band's rows. In device memory rows begin at multiples of 16 bytes; on a
- * unified backend they are packed. */
+/* Returns the bytes from one row of a band to the next. In device memory rows begin at multiples of
+ * 16 bytes; on a unified backend there are no gaps between them. */
 size_t gf_band_pitch(const struct gf_backend *backend, struct gf_format format);
 
-/* The host memory for the bands that are worked on: for the rings between the codecs and the lanes,
- * and on a unified backend for the stages' buffers. */
+/* How much host memory the bands in work may take: in the rings between the codecs and the lanes,
+ * and on a unified backend also in the stages' buffers. */
 struct gf_bands_budget {
     uint64_t bytes;
-    bool is_limit; /* the budget holds even if bands become so small that halos dominate */
-    bool streams_in, streams_out; /* the segment reads from a codec; it writes to a codec */
+    bool is_limit; /* bands must fit the budget, even if their halos then have more rows than their
+                    * results */
+    /* Whether the segment reads from a codec, and whether it writes to one. */
+    bool streams_in, streams_out;
 };
 
-/* Cuts a segment into bands of `rows` rows; 0: the backend and the budget determine the rows. */
+/* Cuts a segment into bands of `rows` rows; 0: the backend and the budget determine the number. */
 struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment *segment,
                              const struct gf_backend *backend, int rows, int lanes,
                              const struct gf_bands_budget *budget);
@@ -54,8 +56,9 @@ struct gf_ring {
     unsigned char *data;
     size_t slot_bytes;
     int count;
-    bool borrowed;               /* another ring frees the memory */
-    struct gf_pages_ahead ahead; /* touches the memory before the reader and the lanes do */
+    bool borrowed;               /* the memory is another ring's, which frees it */
+    struct gf_pages_ahead ahead; /* a thread makes the kernel provide the memory before the reader
+                                  * and the lanes use it */
 };
 
 void gf_ring_free(struct gf_ring *ring, struct gf_buffer_pool *buffers);
@@ -65,32 +68,34 @@ static inline unsigned char *gf_ring_slot(const struct gf_ring *ring, int band)
     return ring->data + (size_t)(band % ring->count) * ring->slot_bytes;
 }
 
-/* The placement of a segment's input or result in memory. */
+/* Where a segment's input or its result lies in memory. */
 
 enum gf_placement_kind {
-    GF_PLACEMENT_STREAM,  /* band by band in a ring; the whole picture is never in memory */
+    GF_PLACEMENT_STREAM, /* band by band in a ring of bands; the whole picture is never in memory */
     GF_PLACEMENT_BACKEND, /* whole, in memory that the backend's stages can read and write */
-    GF_PLACEMENT_HOST,    /* whole, in host memory: bands are copied to the device and back */
+    GF_PLACEMENT_HOST,    /* whole, in host memory from which bands are copied to the device, or to
+                           * which they are copied back */
 };
 
 struct gf_placement {
     enum gf_placement_kind kind;
     struct gf_view view; /* the whole picture */
-    bool from_pool;      /* its memory belongs to the buffer pool */
-    bool pinned;         /* the memory is the caller's, and is pinned until gf_placement_free() */
-    bool waits;          /* copies from or to this memory are synchronous */
+    bool from_pool;      /* the picture's memory belongs to the buffer pool */
+    bool pinned;         /* the memory is the caller's, and gf_placement_free() must unpin it */
+    bool waits;          /* copies from or to this memory are synchronous, since it is not pinned */
 };
 
-/* Allocates a whole picture. on_device: in the backend's memory, where GF_ERROR_DEVICE_MEMORY means
- * that no memory is left. */
+/* Allocates memory for a whole picture: in host memory or, if on_device is true, in the backend's
+ * memory, where GF_ERROR_DEVICE_MEMORY means that none is left. */
 enum gf_status gf_placement_alloc(struct gf_buffer_pool *buffers, struct gf_format format,
                                   bool on_device, struct gf_placement *placement,
                                   struct gf_error *error) GF_CHECKED;
-/* Describes the caller's picture, which is in host memory or in the backend's memory
- * (on_device). */
+/* Describes a caller's picture, which lies in host memory or, if on_device is true, in the
+ * backend's memory. */
 struct gf_placement gf_placement_image(struct gf_backend *backend, const struct gf_image *image,
                                        bool on_device);
-/* Returns the same picture for a user that must not free it. */
+/* Returns the same placement for a second user, whose gf_placement_free() does not free the
+ * memory. */
 struct gf_placement gf_placement_borrow(const struct gf_placement *placement);
 void gf_placement_free(struct gf_buffer_pool *buffers, struct gf_placement *placement);
 
@@ -99,36 +104,36 @@ void gf_placement_free(struct gf_buffer_pool *buffers, struct gf_placement *plac
  * gf_schedule_plan() use the same layout. */
 
 struct gf_layout {
-    struct gf_bands *bands; /* [segment] */
-    bool *on_device;        /* [segment]: the segment's result, if it is kept whole, stays on the
-                             * device */
-    size_t in_bytes, between_bytes, scratch_bytes; /* the sizes of a lane's buffers */
+    struct gf_bands *bands; /* an element for each segment */
+    bool *on_device; /* for each segment: its result, if it is kept whole, stays on the device */
+    size_t in_bytes, between_bytes, scratch_bytes; /* bytes of each of a lane's buffers */
 };
 
-/* Cuts every segment into bands, and makes a lane's buffers large enough for every segment. The
- * device need not be ready. */
+/* Cuts every segment into bands, and determines the bytes of a lane's buffers, which serve all
+ * segments. The device need not be ready. */
 enum gf_status gf_layout_make(const struct gf_schedule *schedule, struct gf_layout *layout,
                               struct gf_error *error) GF_CHECKED;
 void gf_layout_free(struct gf_layout *layout);
 /* Decides which pictures between segments stay on the device, so that enough memory is left for the
  * lanes, and how large the lanes' inputs are. The device must be ready. */
 void gf_layout_place_pictures(const struct gf_schedule *schedule, struct gf_layout *layout);
-/* Returns the number of lanes: at most the number of bands of the segment with the most bands. */
+/* Returns the number of lanes: at most one for each band of the segment with the most bands. */
 int gf_layout_lanes(const struct gf_schedule *schedule, const struct gf_layout *layout);
-/* Returns the host memory of the lanes, and of the rings between them and the codecs. */
+/* Returns the bytes of host memory that the lanes and the rings between them and the codecs
+ * take. */
 uint64_t gf_layout_host_bytes(const struct gf_schedule *schedule, const struct gf_layout *layout);
 /* Whether the segment's first stage must run on the host: each of its bands reads most of a
  * picture, as a transpose does, and the device has too little memory for that picture. */
 bool gf_layout_first_stage_on_host(const struct gf_schedule *schedule,
                                    const struct gf_layout *layout, int segment);
 
-/* Buffers of a lane begin at multiples of 256 bytes. */
+/* Rounds bytes up to a multiple of 256, where the next of a lane's buffers begins. */
 static inline size_t gf_layout_round(size_t bytes)
 {
     return (bytes + 255) / 256 * 256;
 }
 
-/* Returns the size of all of a lane's buffers together. */
+/* Returns the bytes of all buffers of a lane together. */
 static inline size_t gf_layout_lane_bytes(const struct gf_layout *layout)
 {
     return layout->in_bytes + 2 * layout->between_bytes + layout->scratch_bytes;

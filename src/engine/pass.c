@@ -1,4 +1,5 @@
-/* The pass of a segment's bands: what its threads share, the reader, and the writer. */
+/* The pass of a segment, which computes all its bands: what its threads share, the reader, and the
+ * writer. */
 #include "engine/pass.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ bool gf_pass_wait_for_input(struct gf_pass *pass, int b)
     return going;
 }
 
-/* Whether the band can be computed now. */
+/* Whether band b can be computed now: its input is decoded, and its result has a free slot. */
 static bool is_ready(const struct gf_pass *pass, int b)
 {
     const bool streams_in = pass->in.kind == GF_PLACEMENT_STREAM;
@@ -42,7 +43,7 @@ static bool is_ready(const struct gf_pass *pass, int b)
 }
 
 /* Takes the next band. Because bands are taken in order, the lowest unfinished band always gets its
- * input and its output buffer, and the threads cannot wait for each other in a circle. */
+ * input and a slot for its result, so that the threads cannot wait for each other in a circle. */
 int gf_pass_take_band(struct gf_pass *pass)
 {
     int b = -1;
@@ -99,7 +100,7 @@ void gf_pass_publish(struct gf_pass *pass, int *counter, int value)
     pthread_mutex_unlock(&pass->lock);
 }
 
-/* Returns the memory for the input of band b, which begins at first_row. */
+/* Returns the memory into which the input of band b is decoded; first_row is its first row. */
 static unsigned char *pass_input_slot(const struct gf_pass *pass, int b, int first_row)
 {
     return pass->decode_in_place ? gf_view_row(&pass->out.view, first_row)
@@ -123,10 +124,10 @@ struct gf_view gf_pass_host_output(const struct gf_pass *pass, int b, struct gf_
     return gf_view_make(slot, pass->bands.out_pitch, pass->segment->out, rows);
 }
 
-/* The reader: decodes rows into the ring of input bands, as far ahead as the ring has free slots.
- */
+/* The reader: decodes rows into the ring of input bands, as long as the ring has free slots. */
 
-/* Waits until the ring's slot for band b is free. Returns false if the segment has failed. */
+/* Waits until band b can use its slot, since the band before in that slot is done. Returns false if
+ * the pass has failed. */
 static bool wait_for_slot(struct gf_pass *pass, int b)
 {
     const int before = b - pass->in_ring->count;
@@ -135,7 +136,7 @@ static bool wait_for_slot(struct gf_pass *pass, int b)
            !(pass->pass_through ? pass->written > before : pass->done[before]))
         pthread_cond_wait(&pass->can_read, &pass->lock);
     const bool going = !pass->status;
-    gf_time_limit_set(pass->time_limit_s); /* the device's start moves the limit */
+    gf_time_limit_set(pass->time_limit_s); /* wait_for_device() may have moved the limit */
     pthread_mutex_unlock(&pass->lock);
     return going;
 }
@@ -155,8 +156,8 @@ static enum gf_status decode_rows(struct gf_pass *pass, int rows, unsigned char 
     return status;
 }
 
-/* Skips rows that no band needs, such as the rows above a crop. Rows that may be damaged are
- * decoded. */
+/* Skips rows that no band needs, such as those above a crop. They are decoded if they may be
+ * damaged, so that damage is found. */
 static enum gf_status skip_rows(struct gf_pass *pass, int rows, unsigned char *buffer,
                                 struct gf_error *error)
 {
@@ -184,7 +185,7 @@ enum gf_status gf_reader_read_band(struct gf_pass *pass, int b, struct gf_rows *
     if (cut[0].first > held->end) {
         status = skip_rows(pass, cut[0].first - held->end, slot, error);
         held->end = cut[0].first;
-    } else if (b && !pass->decode_in_place) { /* rows shared with the band before */
+    } else if (b && !pass->decode_in_place) { /* copies the rows that band b - 1 has, too */
         memcpy(slot,
                gf_ring_slot(pass->in_ring, b - 1) + (size_t)(cut[0].first - held->first) * pitch,
                (size_t)(held->end - cut[0].first) * pitch);
@@ -196,7 +197,7 @@ enum gf_status gf_reader_read_band(struct gf_pass *pass, int b, struct gf_rows *
     return status;
 }
 
-/* Rows that no band needs are decoded, too, so that damage in them is found. */
+/* Decodes the rows after those that bands need, so that damage in them is found. */
 enum gf_status gf_reader_end(struct gf_pass *pass, struct gf_rows held, struct gf_error *error)
 {
     struct gf_source *const source = pass->schedule->source;
@@ -257,7 +258,7 @@ enum gf_status gf_writer_end(struct gf_pass *pass, struct gf_error *error)
     enum gf_status status = gf_time_check(error);
     if (!status)
         status = pass->schedule->sink->finish(pass->schedule->sink, error);
-    if (!status) /* one call of an encoder may have used up the time */
+    if (!status) /* a call of an encoder cannot be interrupted, and may have taken too long */
         status = gf_time_check(error);
     gf_spans_add(pass->schedule->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), 0);
     return status;

@@ -1,5 +1,5 @@
-/* Plans that stay ready for pictures in the device's memory, one at a time or many in shared
- * launches. */
+/* Plans that stay ready for pictures in the device's memory, which are filtered one at a time, or
+ * many in one launch. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "engine/pass.h"
 #include "pixel/histogram/histogram.h"
 
-/* The formats of pictures that take turns in a program are few. */
+/* KEPT is the number of plans that are kept, for as many formats of pictures; VECTOR is the
+ * alignment in bytes that kernels need. */
 enum { KEPT = 8, VECTOR = 16 };
 
 struct gf_resident_memory {
@@ -22,24 +23,26 @@ struct gf_ready_plan {
     struct gf_plan plan;
     struct gf_schedule schedule;
     struct gf_lane_state lane;
-    struct gf_pass *pass;        /* [segment_count] */
-    struct gf_placement copy[2]; /* of an input and of an output whose rows are not aligned */
+    struct gf_pass *pass; /* an element for each segment */
+    /* Copies of an input and of an output whose rows are not aligned. */
+    struct gf_placement copy[2];
     size_t lane_bytes;
     struct gf_histogram histogram;
-    struct gf_resident_memory stacks; /* of pictures between stages, for batches */
-    uint64_t turn;                    /* of the last call */
+    /* Memory for pictures between stages, if a batch's pictures share launches. */
+    struct gf_resident_memory stacks;
+    uint64_t turn; /* the number of the last call that used the plan */
 };
 
 struct gf_resident {
     struct gf_backend *backend;
     const struct gf_options *options;
-    struct gf_spans spans; /* always off */
+    struct gf_spans spans; /* recording is always off */
     struct gf_lane *lane;
     struct gf_ready_plan *kept[KEPT];
     uint64_t turns;
 };
 
-/* Allocates device memory, unless *status is a failure already. */
+/* Allocates device memory. Does nothing if *status is already a failure. */
 static inline void *resident_take(const struct gf_resident *resident, size_t bytes,
                                   enum gf_status *status, struct gf_error *error)
 {
@@ -59,7 +62,8 @@ static inline void resident_give(const struct gf_resident *resident,
     *memory = (struct gf_resident_memory){0};
 }
 
-/* Whether kernels can read and write the rows where they are. */
+/* Whether kernels can read and write the rows where they are, since all begin at multiples of
+ * VECTOR bytes. */
 static inline bool resident_is_aligned(const struct gf_image *image)
 {
     return ((uintptr_t)image->data | image->pitch) % VECTOR == 0;
@@ -107,7 +111,7 @@ static void give(const struct gf_resident *resident, struct gf_placement *placem
     *placement = (struct gf_placement){0};
 }
 
-/* The work of all calls must have ended. */
+/* Frees a plan and what belongs to it. No call may still work with it. */
 static void close_plan(const struct gf_resident *resident, struct gf_ready_plan *ready)
 {
     struct gf_backend *const backend = resident->backend;
@@ -143,7 +147,8 @@ void gf_resident_close(struct gf_resident *resident)
 {
     if (!resident)
         return;
-    resident->backend->calls->lane_close(resident->lane); /* waits for the last call */
+    /* This waits for the work of the last call. */
+    resident->backend->calls->lane_close(resident->lane);
     for (int i = 0; i < KEPT; i++) {
         if (resident->kept[i])
             close_plan(resident, resident->kept[i]);
@@ -177,8 +182,9 @@ static bool can_stay(const struct gf_plan *plan)
     return can;
 }
 
-/* A stage alone takes the whole picture in one launch. Several stages take bands, so that one finds
- * the result of the other in the device's cache. */
+/* Returns the rows of a band of the segment. With one stage it is the whole picture, in one launch;
+ * with several stages it is less, so that each stage finds the result of the one before in the
+ * device's cache. */
 static int band_rows(const struct gf_resident *resident, const struct gf_plan *plan,
                      const struct gf_segment *segment)
 {
@@ -224,7 +230,7 @@ static enum gf_status open_segment(struct gf_resident *resident, struct gf_ready
     return status;
 }
 
-/* Allocates the buffers between the stages of a segment, which all segments share. */
+/* Allocates the buffers for results between the stages of a segment, which all segments share. */
 static enum gf_status open_lane(const struct gf_resident *resident, struct gf_ready_plan *ready,
                                 struct gf_error *error)
 {
@@ -304,7 +310,8 @@ enum gf_status gf_resident_check(const struct gf_resident *resident, const struc
     return resident->backend->calls->owns(resident->backend, image->data, bytes, known, error);
 }
 
-/* Counts the segment's result, and prepares the stage that needs the histogram. */
+/* Counts the result of segment s, and prepares the first stage of the next segment, which needs the
+ * histogram. */
 static enum gf_status bring_histogram(struct gf_ready_plan *ready, int s, struct gf_error *error)
 {
     const struct gf_segment *const segment = &ready->plan.segment[s];
@@ -345,7 +352,7 @@ static enum gf_status run_segment(struct gf_ready_plan *ready, int s, struct gf_
     return segment->statistic ? bring_histogram(ready, s, error) : GF_OK;
 }
 
-/* Returns the picture, or a buffer for its copy. */
+/* Sets *placement to the picture or, if its rows are not aligned, to a buffer for a copy of it. */
 static enum gf_status place_image(const struct gf_resident *resident, const struct gf_image *image,
                                   struct gf_placement *copy, struct gf_placement *placement,
                                   struct gf_error *error)
@@ -360,7 +367,7 @@ static enum gf_status place_image(const struct gf_resident *resident, const stru
     return status;
 }
 
-/* Queues one picture on the lane, which follows a stream. */
+/* Queues one picture on the lane, which follows a caller's stream. */
 static GF_CHECKED enum gf_status
 resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
                  const struct gf_image *in, const struct gf_image *out, struct gf_error *error)
@@ -383,21 +390,21 @@ resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
     return status;
 }
 
-/* Many pictures of one format on the device. Small ones share launches: they lie one below the
- * other in a stack, which goes through one stage after the other. */
+/* Batches: many pictures of one format on the device. Small ones share launches: they lie one below
+ * the other in a stack, which goes through one stage after the other. */
 
-/* The bytes of a stack: large enough to keep the device busy, small enough for its cache. */
+/* The most bytes of a stack: enough to keep the device busy, and few enough for its cache. */
 enum { STACK_MOST = 16 << 20 };
 
-/* Pictures of one format: each `rows` rows after the one before, or anywhere. */
+/* Pictures of one format: each begins `rows` rows after the one before, or they lie anywhere. */
 struct stack {
     struct gf_view first;
     int rows;
-    const struct gf_image *image; /* NULL, or the pictures that lie anywhere */
+    const struct gf_image *image; /* the pictures, if they lie anywhere; otherwise NULL */
 };
 
-/* The buffers of a batch: for two results of stages that take turns, for a copy of the input, and
- * for a copy with rows around its pictures and what becomes of it. */
+/* The buffers of a batch, by index: two results of stages that take turns (0 and 1), a copy of the
+ * input, a copy with rows above and below each picture, and what a stencil makes of that copy. */
 enum { RESULTS = 2, INPUT = 2, TALL = 3, MADE = 4, BUFFERS = 5 };
 
 struct batch {
@@ -429,7 +436,8 @@ static struct stack stack_of(const struct gf_image *image, int count)
     return stack;
 }
 
-/* Returns a stack in the batch's memory, with `halo` rows above and below each picture. */
+/* Returns an empty stack in one of the batch's buffers, with `halo` rows above and below each
+ * picture. */
 static struct stack buffer_of(const struct batch *batch, int buffer, struct gf_format format,
                               int halo)
 {
@@ -441,7 +449,8 @@ static struct stack buffer_of(const struct batch *batch, int buffer, struct gf_f
     return (struct stack){gf_view_make(data, pitch, format, rows), format.height + 2 * halo, NULL};
 }
 
-/* Returns the stack as one picture, with the `halo` rows around its pictures. */
+/* Returns a stack of `count` pictures as one tall picture, with the `halo` rows around each
+ * picture. */
 static struct gf_view tall_view(const struct stack *stack, int count, int halo)
 {
     struct gf_view view = stack->first;
@@ -450,7 +459,7 @@ static struct gf_view tall_view(const struct stack *stack, int count, int halo)
     return view;
 }
 
-/* Copies a stack, and fills `halo` rows above and below each picture by the border. */
+/* Copies a stack, and fills the `halo` rows above and below each picture by the rule `border`. */
 static enum gf_status copy_stack(const struct batch *batch, const struct stack *to,
                                  const struct stack *from, int halo, int border,
                                  struct gf_error *error)
@@ -477,8 +486,8 @@ static enum gf_status copy_stack(const struct batch *batch, const struct stack *
     return GF_OK;
 }
 
-/* Returns the rows above and below a picture that let the stage take a stack as one tall picture;
- * 0 if it does not. */
+/* Returns how many rows above and below a picture let the stage filter a stack as one tall picture;
+ * 0 if it cannot. */
 static int halo_of(const struct gf_resident *resident, const struct gf_stage *stage)
 {
     const struct gf_filter *const filter = stage->filter;
@@ -490,8 +499,8 @@ static int halo_of(const struct gf_resident *resident, const struct gf_stage *st
     return can ? gf_stage_radius(stage) : 0;
 }
 
-/* Runs a stencil on a tall picture, in which the rows around each picture are what its border
- * says. */
+/* Runs a stencil on a stack as on one tall picture, in which the rows around each picture are those
+ * of its border. */
 static enum gf_status run_tall(const struct batch *batch, const struct gf_stage *stage,
                                const void *constants, const struct stack *from,
                                const struct stack *to, struct gf_error *error)
@@ -509,7 +518,7 @@ static enum gf_status run_tall(const struct batch *batch, const struct gf_stage 
     return copy_stack(batch, to, &made, 0, GF_BORDER_EDGE, error);
 }
 
-/* Runs a stage: on the stack by kernels for that, on a tall picture, or on one after the other. */
+/* Runs a stage on a stack: by kernels for stacks, as one tall picture, or picture after picture. */
 static enum gf_status run_stage(const struct batch *batch, const struct gf_stage *stage,
                                 const void *constants, const struct stack *from,
                                 const struct stack *to, struct gf_error *error)
@@ -539,7 +548,8 @@ static bool is_aligned(const struct gf_image *image, int count)
     return is;
 }
 
-/* Runs the first stage on pictures that lie anywhere, if its kernels take their addresses. */
+/* Runs the first stage on pictures that lie anywhere, if its kernels take a list of addresses. *ran
+ * becomes whether it ran. */
 static enum gf_status run_listed(const struct batch *batch, const struct gf_stage *stage,
                                  const void *constants, const struct gf_image *in,
                                  const struct stack *to, bool *ran, struct gf_error *error)
@@ -559,7 +569,7 @@ static enum gf_status run_listed(const struct batch *batch, const struct gf_stag
                                                  &to->first, &stack, ran, error);
 }
 
-/* Runs all stages on a stack. */
+/* Runs all stages on a stack, from pictures `in` to pictures `out`. */
 static enum gf_status run_stack(const struct batch *batch, const struct gf_image *in,
                                 const struct gf_image *out, struct gf_error *error)
 {
@@ -594,8 +604,8 @@ static enum gf_status run_stack(const struct batch *batch, const struct gf_image
                : copy_stack(batch, &end, &from, 0, GF_BORDER_EDGE, error);
 }
 
-/* Returns the bytes of a buffer for each picture of a stack; 0 if the plan's pictures cannot share
- * launches. */
+/* Returns the bytes that a picture takes in a buffer of a stack; 0 if pictures of the plan cannot
+ * share launches. */
 static size_t largest_bytes(const struct gf_resident *resident, const struct gf_plan *plan)
 {
     size_t largest = gf_band_pitch(resident->backend, plan->in) * (size_t)plan->in.height;
@@ -609,7 +619,7 @@ static size_t largest_bytes(const struct gf_resident *resident, const struct gf_
     return plan->stage_count && !resident->options->band_rows ? gf_layout_round(largest) : 0;
 }
 
-/* Makes the memory of the stacks large enough. */
+/* Enlarges the memory of the stacks to `bytes` bytes, if it has less. */
 static enum gf_status reserve(struct gf_resident *resident, struct gf_ready_plan *ready,
                               size_t bytes, struct gf_error *error)
 {

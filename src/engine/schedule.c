@@ -1,5 +1,5 @@
-/* Schedules the segments of a plan, and passes the bands of each, by the threads of its lanes or
- * by the calling thread. */
+/* Schedules the segments of a plan one after another, and passes the bands of each through its
+ * stages, on the threads of its lanes or on the calling thread. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -9,14 +9,14 @@
 #include "engine/pass.h"
 #include "pixel/histogram/histogram.h"
 
-/* Whether each call to the device waits for its turn. */
+/* Whether the schedule is one of many serial ones, which acquire the right to call the device. */
 static bool takes_turns(const struct gf_schedule *schedule)
 {
     return schedule->serial && schedule->backend->calls->acquire;
 }
 
-/* Called before and after the calls that give the device work in a serial schedule. They acquire
- * and return the backend's right to use the device (acquire(), give_back()), since a batch runs
+/* Call these before and after the calls that give the device work. In a serial schedule they
+ * acquire and give back the right to use the device (acquire(), give_back()), since a batch runs
  * many serial schedules at a time. They do nothing in other schedules. */
 static void schedule_begin_turn(const struct gf_schedule *schedule)
 {
@@ -42,9 +42,9 @@ static void pass_by_lanes(struct gf_schedule_state *state)
     gf_thread_pool_wait(threads, state->helps || writes);
 }
 
-/* The calling thread takes each band from the decoder through the stages to the encoder while the
- * band is in the cache. There may be a reader's thread nevertheless, if no further thread could be
- * started. */
+/* Passes the bands on the calling thread: each goes from the decoder through the stages to the
+ * encoder while it is in the cache. There may still be a reader's thread, if no further thread
+ * could be started. */
 static void pass_by_calling_thread(struct gf_schedule_state *state)
 {
     struct gf_pass *const pass = &state->pass;
@@ -79,15 +79,16 @@ static void pass_by_calling_thread(struct gf_schedule_state *state)
         status = gf_writer_end(pass, &error);
     if (!status)
         return;
-    /* This wait ends the work on the band's memory, because statistic_take() will not be called. */
+    /* Waits for the work on the band's memory, since statistic_take(), which also waits, is not
+     * called now. */
     (void)!lane->queue->backend->calls->wait(lane->queue, NULL);
     gf_pass_fail(pass, status, &error);
 }
 
-/* Queues all bands. Between two pictures in memory the lane's stream keeps the bands in order, so
- * that the device needs no host thread between them: the calling thread queues the bands, lane by
- * lane, and waits at the end. Threads that wait for each band would leave the bus idle while they
- * wake up, a tenth of the whole time. */
+/* Queues all bands of a segment at once. Between two pictures in memory the lane's stream keeps the
+ * bands in order without a host thread: the calling thread queues the bands, lane by lane, and
+ * waits at the end. Threads that wait for each band would leave the bus idle while they wake up, a
+ * tenth of the whole time. */
 static void queue_bands(struct gf_schedule_state *state)
 {
     struct gf_pass *const pass = &state->pass;
@@ -112,7 +113,7 @@ static void queue_bands(struct gf_schedule_state *state)
         gf_pass_fail(pass, status, &error);
 }
 
-/* Whether the calling thread may queue the bands, without a thread for each lane. */
+/* Whether the calling thread may queue the bands, so that no thread for each lane is needed. */
 static bool schedule_can_queue(const struct gf_schedule_state *state)
 {
     const struct gf_schedule *const schedule = state->schedule;
@@ -124,7 +125,7 @@ static bool schedule_can_queue(const struct gf_schedule_state *state)
     return can;
 }
 
-/* Passes all bands of the segment through the stages. A failure is stored in the segment. */
+/* Passes all bands of the segment through its stages. A failure is stored in the pass. */
 static void pass_bands(struct gf_schedule_state *state)
 {
     if (state->queues)
@@ -135,7 +136,7 @@ static void pass_bands(struct gf_schedule_state *state)
         pass_by_calling_thread(state);
 }
 
-/* Passes the segments of a plan one after another. */
+/* Running the segments of a plan one after another. */
 
 static enum gf_status load_stages(struct gf_schedule_state *state, struct gf_error *error)
 {
@@ -167,7 +168,7 @@ static enum gf_status place_output(struct gf_schedule_state *state, int s, struc
     struct gf_schedule *const schedule = state->schedule;
     const bool last = s + 1 == schedule->plan->segment_count;
     const bool lies_whole = !pass->segment->count && pass->in.kind == GF_PLACEMENT_BACKEND;
-    /* On a device with its own memory the reader has already started to fill the ring. */
+    /* If the device has its own memory, the reader has already begun to fill the ring. */
     const bool filters_nothing = !pass->segment->count && schedule->backend->calls->unified;
     if (last && schedule->sink) {
         if (filters_nothing && pass->in.kind == GF_PLACEMENT_STREAM)
@@ -238,8 +239,8 @@ static void close_pass(struct gf_schedule_state *state)
     pass->segment = NULL;
 }
 
-/* Whether the picture is read, filtered and written one after the other and is soon read, so that
- * starting threads would take longer than they save. */
+/* Whether the picture is so small, and read, filtered and written in steps, that starting threads
+ * takes longer than they save. */
 static bool is_small(const struct gf_schedule_state *state)
 {
     enum { SMALL_BYTES = 64 << 10 };
@@ -250,7 +251,7 @@ static bool is_small(const struct gf_schedule_state *state)
     return is;
 }
 
-/* Starts the reader. In a serial schedule it gets no thread: the calling thread reads. */
+/* Starts the reader's thread. In a serial schedule there is none: the calling thread reads. */
 static void start_reader(struct gf_schedule_state *state)
 {
     if (!state->schedule->source || state->serial)
@@ -259,8 +260,8 @@ static void start_reader(struct gf_schedule_state *state)
     state->serial = !state->reading;
 }
 
-/* On the CPU, without a source and a sink, the calling thread would only wait for the others; it is
- * then a lane, too. */
+/* Starts the threads of the lanes. On the CPU, without source and sink, the calling thread would
+ * only wait for them; it then works on a lane, too. */
 static void start_threads(struct gf_schedule_state *state)
 {
     const struct gf_schedule *const schedule = state->schedule;
@@ -270,8 +271,8 @@ static void start_threads(struct gf_schedule_state *state)
             gf_thread_pool_start(&state->buffers->threads, state->lanes - state->helps);
 }
 
-/* Pins the caller's pictures once for the whole schedule, because pinning takes as long as a
- * copy. */
+/* Pins the caller's pictures once for the whole schedule, because pinning each band takes as long
+ * as copying it. */
 static void pin_images(struct gf_schedule_state *state)
 {
     const struct gf_schedule *const schedule = state->schedule;
@@ -285,7 +286,7 @@ static void pin_images(struct gf_schedule_state *state)
             gf_placement_image(schedule->backend, schedule->image_out, schedule->out_on_device);
 }
 
-/* Loads second pictures before the device's memory is used for anything else. */
+/* Loads the second pictures of all stages before other memory of the device is taken. */
 static enum gf_status hold_pictures(const struct gf_schedule *schedule, struct gf_error *error)
 {
     if (schedule->backend->calls->drop_brief)
@@ -295,7 +296,7 @@ static enum gf_status hold_pictures(const struct gf_schedule *schedule, struct g
     return GF_OK;
 }
 
-/* Waits until the device has started, which does not count as the picture's time. */
+/* Waits until the device has started. This time does not count against the picture's time limit. */
 static enum gf_status wait_for_device(struct gf_pass *pass, struct gf_error *error)
 {
     struct gf_backend *const backend = pass->schedule->backend;
@@ -308,8 +309,8 @@ static enum gf_status wait_for_device(struct gf_pass *pass, struct gf_error *err
     return status;
 }
 
-/* Opens the first segment, and everything that later segments use, too. The reader decodes while
- * the device starts, so that everything that needs the device comes after ready(). */
+/* Opens the first segment, and what later segments use, too. The reader decodes while the device
+ * starts, so that everything that needs the device comes after ready(). */
 static enum gf_status open_first_segment(struct gf_schedule_state *state, struct gf_error *error)
 {
     struct gf_schedule *const schedule = state->schedule;
@@ -342,8 +343,8 @@ static enum gf_status open_first_segment(struct gf_schedule_state *state, struct
     return status;
 }
 
-/* Adds the histograms of a film's frames before this one, if the next segment's filter wants them.
- */
+/* Adds the histograms of the frames of a film before this one to the histogram of this one, if the
+ * next segment's filter has `smooth`. */
 static enum gf_status smooth_histogram(struct gf_schedule_state *state, int s,
                                        struct gf_error *error)
 {
@@ -371,7 +372,7 @@ static enum gf_status pass_segment(struct gf_schedule_state *state, int s, struc
     if (status)
         return status;
     pass_bands(state);
-    join_reader(state); /* the reader may still find damage after the last band */
+    join_reader(state); /* the reader may still find damage behind the last band */
     status = state->pass.status;
     if (status && error)
         *error = state->pass.error;
@@ -443,7 +444,7 @@ enum gf_status gf_schedule_plan(struct gf_schedule *schedule, struct gf_error *e
             close_pass(&state);
     }
     if (status && state.pass.segment) {
-        const struct gf_error none = {0}; /* *error is set already */
+        const struct gf_error none = {0}; /* *error already has the text */
         gf_pass_fail(&state.pass, status, &none);
         close_pass(&state);
     }

@@ -1,4 +1,5 @@
-/* Replaces the CUDA backend in a build without CUDA. */
+/* Stands in for the CUDA backend in a build without CUDA: each function fails or says that there is
+ * no device. */
 #include "base/fail.h"
 #include "engine/backend.h"
 
