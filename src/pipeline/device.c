@@ -1,5 +1,5 @@
-/* Where the pictures of a pipeline are filtered: on a device, and what is tried when it fails,
- * or by another process. The profile tells of it. */
+/* Where the pictures of a pipeline are filtered: on a device of this process, with what is tried
+ * after its failure, or by another process. The profile says which. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +102,7 @@ const struct gf_profile *gf_pipeline_profile(const struct gf_pipeline *pipeline)
     return pipeline ? &pipeline->profile : NULL;
 }
 
-/* Chooses the device of a pipeline, and what is tried when the device fails. */
+/* Choosing the device of a pipeline, and what is tried when the device fails. */
 
 enum { CUDA_LANES = 4, LEAST_BAND_ROWS = 16 };
 
@@ -160,7 +160,7 @@ static enum gf_status use_cuda(struct gf_pipeline *pipeline, const char *reason,
     return gf_backend_cuda_open(&options, &pipeline->spans, &pipeline->backend, error);
 }
 
-/* Whether any output has a filter. */
+/* Whether the chain of any output has a filter. */
 static bool any_filters(const struct gf_pipeline *pipeline)
 {
     bool any = false;
@@ -169,7 +169,7 @@ static bool any_filters(const struct gf_pipeline *pipeline)
     return any;
 }
 
-/* Whether all filters of all outputs have CUDA kernels. */
+/* Fails with GF_ERROR_UNAVAILABLE unless all filters of all outputs have CUDA kernels. */
 static enum gf_status check_kernels(const struct gf_pipeline *pipeline, struct gf_error *error)
 {
     GF_TRY(gf_chain_check_kernels(&pipeline->chain, error));
@@ -208,8 +208,8 @@ enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline, struct gf
     return use_cuda(pipeline, "there is a GPU", error);
 }
 
-/* Four lanes keep both directions of the bus busy. Where a codec feeds the lanes or takes their
- * results, further lanes would only need more pinned memory. */
+/* Returns the number of lanes. Four keep both directions of the bus to a GPU busy; if a codec feeds
+ * them or takes their results, more would only need more pinned memory. */
 int gf_pipeline_lanes(const struct gf_pipeline *pipeline)
 {
     if (pipeline->options.serial)
@@ -285,11 +285,12 @@ void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend
     pipeline->on_cuda = on_cuda;
 }
 
-/* Lets another process filter a picture. This process opens the files and commits the output. */
+/* Letting another process, the remote, filter a picture. This process opens and commits the
+ * files. */
 
-/* Whether the remote may have the input. Pictures and frames of a stream are written before the
- * next ones have come, which may take any time: only a stream that ends at once is read to its end.
- */
+/* Whether the remote may get the input. A picture or frame of a stream must be written before the
+ * next one comes, which may take any time; so only a stream that ends within WAIT_MS is read to its
+ * end and handed over. */
 static bool may_hand_over(const struct gf_picture_task *task)
 {
     enum { BYTES_MOST = 32 << 20, WAIT_MS = 250 };
@@ -304,7 +305,7 @@ static void close_named(struct gf_remote_work *work)
         close(work->file[--work->files]);
 }
 
-/* Opens the files that the chain names, for the remote. Returns whether all are plain files. */
+/* Opens the files that the chain names, for the remote. Returns whether all are regular files. */
 static bool open_named(const struct gf_chain *chain, struct gf_remote_work *work)
 {
     const int count = gf_chain_files(chain, work->file_name, GF_REMOTE_FILES);
@@ -324,7 +325,7 @@ static bool open_named(const struct gf_chain *chain, struct gf_remote_work *work
 }
 
 /* Whether a stage reads a picture that depends on files of this machine which the chain does not
- * name. The remote opens no such file. */
+ * name, such as its fonts. The remote cannot open them. */
 static bool is_local(const struct gf_plan *plan)
 {
     bool found = false;
@@ -395,7 +396,8 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
     }
     if (outcome == GF_REMOTE_DONE)
         return status ? status : take_result(pipeline, task, plan, &result, error);
-    if (pipeline->remote->own) /* the caller falls back to other devices */
+    /* For a GPU of this run: the caller goes on with its other devices. */
+    if (pipeline->remote->own)
         return status == GF_ERROR_DEVICE ? GF_ERROR_DEVICE : GF_ERROR_DEVICE_MEMORY;
     if (outcome == GF_REMOTE_ABSENT)
         *error = (struct gf_error){0};
@@ -403,8 +405,8 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
     return GF_ERROR_UNAVAILABLE;
 }
 
-/* The remote may still hold the output's descriptor and write to the file. Therefore the next
- * attempt opens another file. */
+/* Leaves the remote after a failure. It may still have the output's descriptor and write to the
+ * file, so that the next attempt opens another file. */
 enum gf_status gf_pipeline_leave_remote(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                         struct gf_error *error)
 {

@@ -1,5 +1,5 @@
-/* Filters pictures from files, streams and memory to files, streams and memory, also for another
- * process, which has opened the files. */
+/* Filters pictures from files, streams and memory to files, streams and memory; also those of
+ * another process, which has opened the files. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
-/* Reads an input as an animation if its output is one, or each frame has an output, unless pictures
- * were chosen by number. */
+/* Lets the input be read as an animation, with all its frames, if its output can be one or each
+ * frame has an output of its own, unless the user chose pictures by number. */
 static void choose_frames(const struct gf_pipeline *pipeline, struct gf_picture_task *task)
 {
     const struct gf_destination *const destination = task->destination;
@@ -27,7 +27,8 @@ static void choose_frames(const struct gf_pipeline *pipeline, struct gf_picture_
     task->each = destination->each && gf_input_pages(task->input).last >= 0;
 }
 
-/* Goes to the next frame. Another attempt at it begins with it. */
+/* Goes on to the next frame of the source, if there is one (*found). Another attempt at that frame
+ * begins with it, not with the first. */
 static enum gf_status find_frame(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                  bool *found, struct gf_error *error)
 {
@@ -45,7 +46,8 @@ static enum gf_status find_frame(const struct gf_pipeline *pipeline, struct gf_p
     return status;
 }
 
-/* Begins the tasks of the input's next picture, which may be a frame of the source that is open. */
+/* Prepares the tasks of the input's next picture, one for each output. The picture may be a frame
+ * of the source that is open. */
 static enum gf_status begin_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                   int count)
 {
@@ -67,8 +69,8 @@ static enum gf_status begin_tasks(struct gf_pipeline *pipeline, struct gf_pictur
     return status;
 }
 
-/* Filters the picture. Of frames the first one alone warns, unless they are pages with properties
- * of their own. */
+/* Filters one picture. Of the frames of an animation only the first warns; pages, which have
+ * properties of their own, all may. */
 static void filter_next(struct gf_pipeline *pipeline, struct gf_picture_task *task, int count)
 {
     void (*const warn)(void *context, const char *text) = pipeline->options.warn;
@@ -82,8 +84,8 @@ static void filter_next(struct gf_pipeline *pipeline, struct gf_picture_task *ta
     }
 }
 
-/* Looks for what follows the only picture that the outputs have names for, unless an output has
- * failed, which may have stopped before the picture's end. */
+/* Warns if something follows the only picture for which the outputs have names. If an output has
+ * failed, reading may have stopped before the picture's end, and it does not look. */
 static void look_behind(struct gf_pipeline *pipeline, struct gf_picture_task *task, int count)
 {
     struct gf_error why = {0};
@@ -100,7 +102,8 @@ static void look_behind(struct gf_pipeline *pipeline, struct gf_picture_task *ta
     }
 }
 
-/* Puts one output in its place and calls done(). Of several outputs each has a profile. */
+/* Puts one output in its place and calls done(), with the output's own profile if there are
+ * several. */
 static void deliver_output(struct gf_pipeline *pipeline, struct gf_picture_task *task, bool several)
 {
     const struct gf_destination *const destination = task->destination;
@@ -115,12 +118,12 @@ static void deliver_output(struct gf_pipeline *pipeline, struct gf_picture_task 
         destination->bytes->data = gf_output_take(task->output, &destination->bytes->size);
     if (!task->status && destination->done)
         destination->done(destination->context, task->number, task->path, &pipeline->profile);
-    if (several) /* the task owns the stages and the spans */
+    if (several) /* the stages and the spans in it belong to the task */
         pipeline->profile.stage_count = pipeline->profile.span_count = 0;
 }
 
-/* Delivers the outputs that have succeeded, and closes the others. The status and *error are those
- * of the first output that failed, or of one that the device failed. */
+/* Delivers the outputs that have succeeded, and closes the others. Returns the status, with its
+ * error, of the first output that failed, or rather of one that failed because of the device. */
 static enum gf_status conclude_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                        int count, struct gf_destination *destination,
                                        struct gf_error *error)
@@ -134,7 +137,7 @@ static enum gf_status conclude_picture(struct gf_pipeline *pipeline, struct gf_p
         destination[i].status = task[i].status;
         destination[i].error = task[i].error;
         destination[i].delivered = !task[i].status;
-        /* A failure of the device tells the caller that another device may help. */
+        /* A failure of the device takes precedence: the caller then tries another device. */
         const bool of_device = task[i].status == GF_ERROR_DEVICE ||
                                task[i].status == GF_ERROR_DEVICE_MEMORY ||
                                task[i].status == GF_ERROR_UNAVAILABLE;
@@ -163,8 +166,8 @@ static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_pic
     if (!destination->several)
         look_behind(pipeline, task, count);
     enum gf_status status = conclude_picture(pipeline, task, count, destination, error);
-    /* The next picture is looked for only after this output is in place, since a live stream may
-     * send it much later. */
+    /* The next picture is looked for only after this one's output is in place, since a live stream
+     * may send it much later. */
     if (!status && task->source)
         status = find_frame(pipeline, task, more, error);
     return status || *more || !destination->several
@@ -172,7 +175,7 @@ static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_pic
                : gf_pipeline_find_next(pipeline, task, more, error);
 }
 
-/* The profile of the first picture has begun. */
+/* Filters all pictures of the input. The profile of the first one has begun. */
 static enum gf_status filter_all(struct gf_pipeline *pipeline, struct gf_input *input,
                                  struct gf_destination *destination, struct gf_error *error)
 {
@@ -196,8 +199,8 @@ static enum gf_status filter_all(struct gf_pipeline *pipeline, struct gf_input *
     return status;
 }
 
-/* A stream is kept for another attempt on a device, and for outputs that take other fractions of
- * the size. */
+/* The bytes of a stream are kept, for another attempt on a device, and for outputs that decode it
+ * at another fraction of its size. */
 enum gf_status gf_pipeline_filter_pictures(struct gf_pipeline *pipeline, const char *input,
                                            const struct gf_file_bytes *bytes,
                                            struct gf_destination *destination,
@@ -284,8 +287,8 @@ void gf_free(void *memory)
     free(memory);
 }
 
-/* Finds the format of a result whose size depends on the pixels. For this the picture is filtered,
- * and the result is dropped. */
+/* Finds the format of a result whose size depends on the pixels, by filtering the picture and
+ * dropping the result. */
 static enum gf_status find_format(struct gf_pipeline *pipeline, struct gf_input *input,
                                   enum gf_file_format content, struct gf_format *format,
                                   struct gf_error *error)
@@ -329,7 +332,7 @@ enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,
     return status;
 }
 
-/* Filters a picture for another process, which has opened the files. */
+/* Filtering a picture for another process (a client), which has opened the files. */
 
 uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline)
 {
@@ -340,7 +343,8 @@ static void sum_spans(const struct gf_spans *spans, struct gf_times *times)
 {
     for (size_t i = 0; i < spans->count; i++) {
         const struct gf_span *const span = &spans->item[i];
-        if (span->kind != GF_SPAN_START) /* the start of the device is not a part of the picture */
+        /* The start of the device is not part of the picture's work. */
+        if (span->kind != GF_SPAN_START)
             gf_times_add(&times[span->kind], span->begin_s, span->end_s);
     }
 }
@@ -375,8 +379,8 @@ static enum gf_status open_files(const struct gf_remote_work *work, struct gf_pi
                                     &task->input, error);
 }
 
-/* A client sends many pictures with one chain. The chain is therefore kept, with the constants of
- * the last plan, unless it names files. */
+/* Uses the work's chain and options. A client sends many pictures with one chain, so that the
+ * parsed chain is kept with the constants of its last plan, unless it names files. */
 static enum gf_status configure(struct gf_pipeline *pipeline, const struct gf_remote_work *work,
                                 const struct gf_options *options, struct gf_error *error)
 {
@@ -408,7 +412,8 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
     options.transfer = own.transfer;
     options.sandbox_program = own.sandbox_program;
     options.sandbox = own.sandbox > options.sandbox ? own.sandbox : options.sandbox;
-    atomic_uint missed = ~0u; /* the client has warned of facts that the picture lacks */
+    /* All facts count as warned of, since the client warns of those that the picture lacks. */
+    atomic_uint missed = ~0u;
     const struct gf_handed_files handed = {work->files, work->file_name, work->file};
     gf_pipeline_share_progress(pipeline, work->progress);
     gf_pipeline_share_missed(pipeline, &missed);

@@ -1,5 +1,5 @@
-/* Filters pictures in the caller's memory: pixels to pixels, files to pixels, pixels to files,
- * from and to functions that give and take bytes. Counts the levels of a result. */
+/* Filters pictures in the caller's memory: pixels to pixels, files to pixels, pixels to files, also
+ * by functions of the caller that give and take bytes. Counts the levels of a result. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +31,8 @@ static uintptr_t end_of(const struct gf_image *image)
            gf_row_bytes(image->format);
 }
 
-/* Whether the two overlap: bands of the result are written while the input is still being read. The
- * two may lie side by side in one larger picture. */
+/* Whether two pictures share samples, which is not allowed, because bands of the result are written
+ * while the input is still being read. The two may lie side by side in one larger picture. */
 static bool overlap(const struct gf_image *a, const struct gf_image *b)
 {
     const struct gf_image *const low = a->data < b->data ? a : b, *const high = low == a ? b : a;
@@ -77,7 +77,7 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
     return status;
 }
 
-/* The same for a task whose input is open; it is closed here. */
+/* Does what gf_pipeline_decode() does for a task whose input is open, and closes the input. */
 static GF_CHECKED enum gf_status pipeline_decode_input(struct gf_pipeline *pipeline,
                                                        struct gf_picture_task *task,
                                                        struct gf_error *error)
@@ -159,17 +159,17 @@ enum gf_status gf_pipeline_encode(struct gf_pipeline *pipeline, const struct gf_
     return pipeline_encode_named(pipeline, input, format, "output", result, result_size, error);
 }
 
-/* Filters pictures from and to functions of the caller, which give and take bytes. */
+/* Filtering pictures that functions of the caller give and take as bytes. */
 
-/* A caller's reader during a call. Its end and its failure stay, whoever asks again. */
+/* A caller's reader during a call. Once it has ended or failed, it is not called again. */
 struct reading {
-    struct gf_reader reader; /* gives read_some() and this struct to the input */
+    struct gf_reader reader; /* the reader that the input calls: read_some() with this struct */
     struct gf_reader callers;
     bool ended;
     struct gf_error failure;
 };
 
-/* Makes a function's failure its *error, even if it has written none there. */
+/* Gives the error of a caller's function a text if it has written none. Returns its status. */
 static enum gf_status tell(const char *name, enum gf_status status, struct gf_error *failure)
 {
     if (status && !*failure->text)
@@ -199,7 +199,8 @@ static enum gf_status read_some(void *context, void *data, size_t size, size_t *
     return failure->status;
 }
 
-/* Copies the members that this version knows of a caller's struct, and gives it a name. */
+/* Opens an input that reads from the caller's reader. Copies the members of the caller's struct
+ * that this version knows, and the name, or "input". */
 static enum gf_status begin_reading(const struct gf_reader *given, struct reading *reading,
                                     struct gf_input **input, struct gf_error *error)
 {
@@ -213,8 +214,8 @@ static enum gf_status begin_reading(const struct gf_reader *given, struct readin
     return gf_input_open_reader(&reading->reader, input, error);
 }
 
-/* Returns the status of a call that has read. The reader's failure ends it even if a decoder could
- * do without the bytes. */
+/* Returns the status of a call that has read from a caller's reader. If the reader has failed, the
+ * call fails, too, even if the decoder did not need the missing bytes. */
 static enum gf_status end_reading(const struct reading *reading, enum gf_status status,
                                   struct gf_error *error)
 {
@@ -237,7 +238,7 @@ static const char *name_of(const struct gf_writer *writer)
     return writer->name ? writer->name : "output";
 }
 
-/* Hands the file over in pieces, and frees it. */
+/* Hands the file over to the caller's writer in pieces, and frees it. */
 static enum gf_status write_all(const struct gf_writer *writer, struct gf_bytes *file,
                                 struct gf_error *error)
 {
@@ -311,9 +312,9 @@ enum gf_status gf_pipeline_run_stream(struct gf_pipeline *pipeline, const struct
     return status;
 }
 
-/* Counts the levels of a result. The pipeline's chain gets two filters at its end: one that takes
- * the histogram, which the engine counts as it does for equalize, and a crop, so that after the
- * counting only one pixel is left to do. */
+/* Counting the levels of a result. Two filters are put at the end of the pipeline's chain: one that
+ * takes the histogram, which the engine counts as it does for equalize, and a crop, so that after
+ * the counting only one pixel is computed. */
 
 struct taker {
     struct gf_levels *levels;
@@ -353,7 +354,7 @@ static const struct gf_filter taking = {
     .point = take,
 };
 
-/* Appends the two filters to the chain. */
+/* Appends the filter that takes the histogram, and the crop, to the chain. */
 static enum gf_status append(struct gf_chain *chain, struct gf_error *error)
 {
     struct gf_chain crop;

@@ -1,4 +1,4 @@
-/* Opens and closes a pipeline, and checks its options: their defaults and ranges stand here. */
+/* Opens and closes a pipeline, and checks options: their defaults and ranges are here. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,15 +19,15 @@ const char *gf_version(void)
     return GF_VERSION;
 }
 
-/* Chains read their second pictures when they are parsed, also without a pipeline and on any
- * thread: the function is set when the library is loaded, before there are threads. */
+/* Sets the function that reads second pictures when a chain is parsed, also without a pipeline and
+ * on any thread. This happens when the library is loaded, before there are threads. */
 __attribute__((constructor)) static void lend_reader(void)
 {
     gf_picture_read = gf_pipeline_read_picture;
 }
 
-/* Parses the chain. Its second pictures must keep to the options' limits, unless the caller has set
- * limits for this thread. */
+/* Parses the chain. Its second pictures are read within the limits of the options, or within those
+ * that the caller has set for this thread. */
 static enum gf_status parse_within(const char *text, const struct gf_options *options,
                                    struct gf_chain *chain, struct gf_error *error)
 {
@@ -41,7 +41,8 @@ static enum gf_status parse_within(const char *text, const struct gf_options *op
 enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
                                        const struct gf_options *options, struct gf_error *error)
 {
-    gf_pipeline_close_resident(pipeline); /* its plans were made with the options and the chain */
+    /* The resident plans were made with other options, or with another chain. */
+    gf_pipeline_close_resident(pipeline);
     const enum gf_status status = gf_options_check(options, &pipeline->options, error);
     if (!pipeline->options.threads)
         pipeline->options.threads = gf_cpu_count();
@@ -58,7 +59,7 @@ static enum gf_status try_cells(const struct gf_options *options, struct gf_erro
                : GF_OK;
 }
 
-/* Closes the pipelines that device/batch.c has opened. */
+/* Closes the pipelines that device/batch.c has opened beside this one. */
 static void dismiss_crew(struct gf_pipeline *pipeline)
 {
     struct gf_crew *const crew = pipeline->crew;
@@ -76,7 +77,7 @@ enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *c
                                      const struct gf_options *options, struct gf_error *error)
 {
     gf_pipeline_close_resident(pipeline);
-    gf_plan_free(&pipeline->last_plan); /* its parameters belong to the chain */
+    gf_plan_free(&pipeline->last_plan); /* its stages point to parameters of the chain */
     gf_chain_free(&pipeline->chain);
     dismiss_crew(pipeline);
     free(pipeline->text);
@@ -99,8 +100,8 @@ void gf_pipeline_select(struct gf_pipeline *pipeline, int output)
     gf_options_of_output(&pipeline->options, &pipeline->output[output].options);
 }
 
-/* Reads the chains and the options of all outputs. The pipeline already has the chain and the
- * options of the first output. */
+/* Reads the chains and the options of all outputs but the first, whose chain and options the
+ * pipeline already has. */
 static enum gf_status configure_outputs(struct gf_pipeline *pipeline,
                                         const struct gf_pipeline_output *output, int count,
                                         struct gf_error *error)
@@ -123,8 +124,8 @@ static enum gf_status configure_outputs(struct gf_pipeline *pipeline,
     return status;
 }
 
-/* Passes on the warnings of the readers of the chain's second pictures, unless another pipeline has
- * done so. */
+/* Passes on the warnings that reading the chain's second pictures gave, unless another pipeline has
+ * passed them on. */
 static void warn_of_pictures(const struct gf_pipeline *pipeline, const struct gf_chain *chain)
 {
     for (int i = 0; pipeline->options.warn && i < chain->count; i++) {
@@ -144,8 +145,8 @@ static void warn_of_pictures(const struct gf_pipeline *pipeline, const struct gf
     }
 }
 
-/* `output` lists several outputs, or is NULL. The chain and the options must be those of the first
- * output. */
+/* Opens a pipeline. `output` lists several outputs, or is NULL; chain and options must be those of
+ * the first one. */
 static enum gf_status open_pipeline(const char *chain, const struct gf_options *options,
                                     const struct gf_pipeline_output *output, int count,
                                     struct gf_remote *remote, struct gf_pipeline **pipeline,
@@ -268,7 +269,7 @@ const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline)
     return &pipeline->chain;
 }
 
-/* The options' defaults and ranges. */
+/* The options' defaults and ranges, made from options.def. */
 
 static const struct gf_options defaults = {
     .size = sizeof defaults,
@@ -286,8 +287,9 @@ static const struct gf_option_member members[] = {
 };
 /* clang-format on */
 
-/* As large as the last member that the table has ends. A caller's struct may lack later members; it
- * must not end in padding, in which they would lie. */
+/* A type whose size is the end of the last member in the table, to check that no member is missing.
+ * The struct must not end in padding, where later members would lie that a caller's struct
+ * lacks. */
 union covered {
 #define GF_MEMBER(member, ...) \
     char to_##member[offsetof(struct gf_options, member) + sizeof defaults.member];

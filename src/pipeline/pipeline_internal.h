@@ -1,4 +1,4 @@
-/* Functions of a pipeline for the program and the tests, beyond its public functions. */
+/* What the program and the tests use of pipelines beyond the public headers. */
 #pragma once
 
 #include <stdatomic.h>
@@ -10,38 +10,37 @@
 #include "engine/backend.h"
 #include "engine/engine.h"
 
-/* The path by which a program executes itself anew. */
+/* The path by which a program can start itself again. */
 #define GF_OWN_PROGRAM "/proc/self/exe"
 
-/* A picture in memory, encoded as in a file. */
+/* The bytes of a picture file in memory. */
 struct gf_bytes {
     enum gf_file_format format; /* the format that is wanted; GF_FILE_AUTO: the format that the
                                  * options name */
-    const char *name;           /* the input's name for messages */
-    void *data;                 /* malloc */
+    const char *name;           /* the name of the input in messages */
+    void *data;                 /* from malloc() */
     size_t size;
 };
 
-/* Words of pipeline/options.def, which says what the last three mean. */
+/* The types of options, as pipeline/options.def names them. */
 enum gf_option_type {
-    GF_OPTION_SWITCH, /* the option has no value */
-    GF_OPTION_FILE,   /* const char *; "-" is standard input or output */
-    GF_OPTION_INPUT,  /* like GF_OPTION_FILE, but the option may be given several times */
-    GF_OPTION_OUTPUT, /* like GF_OPTION_FILE, but each use of the option begins another output */
-    GF_OPTION_SHARD,  /* the members shard and shards: "K/N" */
-    GF_OPTION_FILTER, /* a filter's name, stored as the topic; or a choice, stored as the form of
-                         --help */
-    GF_OPTION_WORDS,  /* const char *, a text that is no file's name */
-    GF_OPTION_RANGE,  /* the options' range: "MIN:MAX", "percentile" or "unit" */
-    GF_OPTION_INT,    /* int, least..greatest */
-    GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */
-    GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */
-    GF_OPTION_NUMBER, /* double, least..greatest */
-    GF_OPTION_CHOICE, /* int */
-    GF_OPTION_SET,    /* uint64_t: the bits 1 << value of several choices, with commas between the
-                       * choices */
-    GF_OPTION_SMALL_SET, /* such bits as a uint32_t */
-    GF_OPTION_DEVICE,    /* a choice; "cuda" also as cuda:N, cuda:N,N... and cuda:all */
+    GF_OPTION_SWITCH,    /* a switch: the option has no value */
+    GF_OPTION_FILE,      /* a file's name, as const char *; "-" is standard input or output */
+    GF_OPTION_INPUT,     /* like GF_OPTION_FILE, for an option that may be given several times */
+    GF_OPTION_OUTPUT,    /* like GF_OPTION_FILE; each use of the option begins another output */
+    GF_OPTION_SHARD,     /* "K/N", stored in the members shard and shards */
+    GF_OPTION_FILTER,    /* a filter's name, stored as the topic; or a choice, stored as the form of
+                          * --help */
+    GF_OPTION_WORDS,     /* any text, as const char * */
+    GF_OPTION_RANGE,     /* the range of a TIFF's samples: "MIN:MAX", "percentile" or "unit" */
+    GF_OPTION_INT,       /* an int, least..greatest */
+    GF_OPTION_COUNT,     /* a uint64_t, least..greatest, with suffixes k, M, G, T of 1000 */
+    GF_OPTION_SIZE,      /* a uint64_t, least..greatest, with suffixes K, M, G, T of 1024 */
+    GF_OPTION_NUMBER,    /* a double, least..greatest */
+    GF_OPTION_CHOICE,    /* one of several words, stored as an int */
+    GF_OPTION_SET,       /* several words with commas between them: a uint64_t of bits 1 << index */
+    GF_OPTION_SMALL_SET, /* several words with commas between them: a uint32_t of bits 1 << index */
+    GF_OPTION_DEVICE,    /* auto, cpu or cuda, or devices as cuda:N, cuda:N,N... or cuda:all */
 };
 enum { GF_OPTION_STAYS = -1 };
 enum { GF_OPTION_ALL, GF_OPTION_EACH };
@@ -49,23 +48,23 @@ enum { GF_OPTION_ALL, GF_OPTION_EACH };
 /* A member of struct gf_options, as a line of pipeline/options.def declares it. */
 struct gf_option_member {
     const char *member;
-    const char *name; /* of the option of the command line; NULL: there is none */
+    const char *name; /* the option of the command line that sets the member; NULL: there is none */
     size_t offset, size;
     enum gf_option_type type;
     double least, greatest;
-    bool of_output; /* each of several outputs has the option for itself */
+    bool of_output; /* each of several outputs may have another value */
     int word, print;
 };
-/* Returns the members in the order of the table; NULL past the last one. */
+/* Returns the index-th member in the order of options.def; NULL past the last one. */
 const struct gf_option_member *gf_option_member_at(int index);
-/* Returns the value of a member that is no text. */
+/* Returns the value of a member that is a number. */
 double gf_option_member_value(const struct gf_options *options,
                               const struct gf_option_member *member);
 
 enum { GF_PIPELINE_OUTPUTS_MAX = 16 };
 
-/* One of several outputs of a picture: its chain and its options. Only the options that
- * gf_options_of_output() copies count; the others are those of the first output. */
+/* One of several outputs that are made of each picture: its chain and its options. Of the options
+ * only those that gf_options_of_output() copies count; the others are the first output's. */
 struct gf_pipeline_output {
     const char *chain;
     struct gf_options options;
@@ -75,49 +74,50 @@ struct gf_pipeline_output {
 enum gf_status gf_pipeline_open_outputs(const struct gf_pipeline_output *output, int count,
                                         struct gf_pipeline **pipeline,
                                         struct gf_error *error) GF_CHECKED;
-/* Copies the options, with defaults for members that the caller's version does not have, and checks
- * them. given may be NULL: the defaults. */
+/* Sets *checked to the options `given`, or to the defaults if it is NULL. Members that the caller's
+ * version of the struct lacks get their defaults. Fails if a value is outside its range. */
 enum gf_status gf_options_check(const struct gf_options *given, struct gf_options *checked,
                                 struct gf_error *error) GF_CHECKED;
-/* Copies those options that each of several outputs has for itself: its format and how it is
- * encoded. */
+/* Copies the options that each of several outputs has for itself: the format of its file and how it
+ * is encoded. */
 void gf_options_of_output(struct gf_options *options, const struct gf_options *from);
 
-/* The destination of the pictures of one input. Most inputs hold one picture; an input of PNM, JPEG
- * or PNG may hold many. A pipeline with several outputs has a destination for each output. */
+/* Where the pictures of one input go. Most inputs have one picture; an input of PNM, JPEG or PNG
+ * may have many, one after another. A pipeline with several outputs gets an array with one
+ * destination for each. */
 struct gf_destination {
-    struct gf_bytes *bytes; /* not NULL: the only picture is stored there; the members below are for
-                             * files */
-    /* Returns the path of the output for the input's picture number `number`, counted from 1. The
-     * path is valid until the next call. `content` is the input's file format. The function may
-     * make folders. */
+    /* If not NULL, the only picture is stored there; most members below are for files. */
+    struct gf_bytes *bytes;
+    /* Sets *path to the path of the output for picture number `number` of the input, counted from
+     * 1, which is valid until the next call. `content` is the input's file format, `result` the
+     * format of the result. The function may make folders. */
     enum gf_status (*choose)(void *context, int number, enum gf_file_format content,
                              struct gf_format result, const char **path, struct gf_error *error);
-    /* Is called when the output of a picture is complete under its name, or in `bytes`. May be
-     * NULL. */
+    /* Called when a picture's output is complete under its name, or in `bytes`; may be NULL. */
     void (*done)(void *context, int number, const char *path, const struct gf_profile *profile);
-    int number; /* the input's number in a list, from 1; 0: pictures are numbered in their input */
-    const char *pattern; /* the output's name, or what its name is made of; NULL: it says nothing */
-    bool several;        /* there are names for more than one picture */
-    bool first_alone;    /* the first picture is wanted, and what follows it may come much later, or
-                          * never: it is not looked for */
-    bool each;           /* each frame of an animation is a picture of its own */
-    /* if `several` is false: how a user gets the pictures of an input behind its first one */
+    int number; /* the number of the input in a list of inputs, from 1; 0: each picture's number in
+                 * its input counts */
+    /* The output's name, or the template from which it is made; NULL: there is none. */
+    const char *pattern;
+    bool several;     /* whether there are names for more than one picture of the input */
+    bool first_alone; /* only the first picture is wanted; nothing is read behind it, since a stream
+                       * may send that much later or never */
+    bool each;        /* each frame of an animation becomes a picture of its own */
+    /* If `several` is false: a hint for the user how to get the pictures behind the first one. */
     const char *several_hint;
     void *context;
-    bool left_out; /* this output is not wanted */
-    /* The end of this output. The output is complete if status is GF_OK and
-     * `delivered` is true. */
+    bool left_out; /* nothing is to be made for this output */
+    /* Results: the output is complete if status is GF_OK and `delivered` is true. */
     bool delivered;
     enum gf_status status;
     struct gf_error error;
 };
 
-/* The bytes of a file that is in memory, or a stream that is open. */
+/* A picture's input that is no path: the bytes of a file in memory, or a stream that is open. */
 struct gf_file_bytes {
     const void *data;
     size_t size;
-    struct gf_input *opened; /* closed by the one who reads it; NULL: `data` are the bytes */
+    struct gf_input *opened; /* the stream, which the pipeline closes; NULL: `data` has the bytes */
 };
 
 /* Does what gf_pipeline_run_file() does, with a destination for each output of the pipeline. If
@@ -131,8 +131,8 @@ enum gf_status gf_pipeline_filter_pictures(struct gf_pipeline *pipeline, const c
                                            struct gf_destination *destination,
                                            struct gf_error *error) GF_CHECKED;
 
-/* The facts in an input's header: the file format, and the formats of its first picture and of the
- * result. If the result's format depends on the pixels (trim), gf_pipeline_peek() filters the
+/* What gf_pipeline_peek() finds in an input's header: the file format, the format of the first
+ * picture, and that of the result. If the latter depends on the pixels (trim), it filters the
  * picture. */
 struct gf_peek {
     enum gf_file_format content;
@@ -140,103 +140,101 @@ struct gf_peek {
 };
 enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *input,
                                 struct gf_peek *peek, struct gf_error *error) GF_CHECKED;
-/* Returns the request for a plan for the source's picture. If a smaller picture is enough for the
- * chain, the source is set to decode a smaller one. */
+/* Returns what the planner needs to know about the source's picture. If a smaller picture is enough
+ * for the chain, the source is set to decode a smaller one. */
 struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
                                            struct gf_source *source);
-/* Sets the limits for the second pictures that this thread reads: options->max_pixels and
- * options->memory_bytes replace the options of the pipelines that read them. With NULL the
- * pipelines' own options are used. */
+/* Sets the limits for the second pictures that this thread reads: max_pixels and memory_bytes of
+ * *options, in place of those of the pipeline that reads one. NULL: the pipeline's own options
+ * count again. */
 void gf_second_pictures_set_limits(const struct gf_options *options);
-/* Returns the options set by gf_second_pictures_set_limits(), or NULL. */
+/* Returns the options that gf_second_pictures_set_limits() has set; NULL: none. */
 const struct gf_options *gf_second_pictures_limits(void);
-/* Sets the reason for the choice of the device, for the profile. */
+/* Sets the text in the profile that says why the device was chosen. */
 void gf_pipeline_set_reason(struct gf_pipeline *pipeline, const char *reason);
 
-/* Makes whole pictures in host memory count against this budget, which other pipelines share. */
+/* Lets the whole pictures in host memory count against a budget that several pipelines share. */
 void gf_pipeline_share_budget(struct gf_pipeline *pipeline, struct gf_memory_budget *memory_budget);
 
-/* Lets another thread read the progress of the picture that the pipeline filters. */
+/* Makes the pipeline count its pictures' progress in *progress, where other threads can read it. */
 void gf_pipeline_share_progress(struct gf_pipeline *pipeline,
                                 struct gf_schedule_progress *progress);
 
-/* Makes pipelines share the warnings of facts that pictures lack: *missed is 0 at first. */
+/* Lets several pipelines warn only once of each fact that pictures lack (struct
+ * gf_facts_of_picture): *missed gets a bit for each fact that was warned of, and is 0 at first. */
 void gf_pipeline_share_missed(struct gf_pipeline *pipeline, atomic_uint *missed);
 
-/* Closes the pipeline's backend and replaces it by `backend`, which the pipeline then owns.
- * `on_cuda` tells to treat it as a GPU, after whose failures the pipeline makes further
- * attempts. */
+/* Closes the pipeline's backend and uses `backend` instead, which the pipeline then owns. If
+ * on_cuda is true, it counts as a GPU, after whose failures the pipeline makes further attempts. */
 void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend *backend,
                                  bool on_cuda);
 /* Returns the pipeline's own options. A change takes effect with the next picture. */
 struct gf_options *gf_pipeline_options(struct gf_pipeline *pipeline);
 const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline);
-/* ---- levels that are counted ---- */
 
-/* The levels of a result: a histogram of each colour channel. Pixels of zero alpha are not
- * counted. */
+/* The levels that a result's pixels have: a histogram of each colour channel. Pixels with zero
+ * alpha do not count. */
 struct gf_levels {
     struct gf_format format;
     struct gf_histogram histogram; /* the caller frees histogram.count */
 };
-/* Filters the picture of the input and counts the levels of the result, which is dropped. From the
- * first call on, the pipeline serves only this function. */
+/* Filters the picture of the input, counts the levels of the result, and drops the result. A
+ * pipeline that was used for this can be used for nothing else. */
 enum gf_status gf_pipeline_count(struct gf_pipeline *pipeline, struct gf_input *input,
                                  struct gf_levels *levels, struct gf_error *error) GF_CHECKED;
 
-/* ---- pictures that another process filters ---- */
+/* Pictures that another process, the remote, filters. */
 
 enum { GF_REMOTE_FILES = 8 }; /* the most files that a chain may name */
 
-/* A picture of one file that is to be written to another file. One process sends this struct to the
- * process that filters the picture. */
+/* What the remote gets of a picture: files that are open, a chain and options. */
 struct gf_remote_work {
-    const char *chain;              /* NULL or "": none */
-    struct gf_options options;      /* options.format is the format of the output, not
-                                     * GF_FILE_AUTO */
-    int in, out;                    /* descriptors of regular files */
-    int64_t in_offset;              /* where the picture begins */
-    int number;                     /* the input's number in a list, or the picture's in it */
-    struct gf_pages in_pages;       /* the pictures that are read */
-    const char *in_name, *out_name; /* names for messages */
-    int files;                      /* how many files the chain names; each is a regular file */
+    const char *chain;         /* the chain as text; NULL or "": it has no filters */
+    struct gf_options options; /* options.format is the format of the output, not
+                                * GF_FILE_AUTO */
+    int in, out;               /* descriptors of regular files */
+    int64_t in_offset;         /* the position in the input where the picture begins, in bytes */
+    int number; /* the input's number in a list of inputs, or the picture's in its input */
+    struct gf_pages in_pages;       /* which pictures of the input are read */
+    const char *in_name, *out_name; /* the files' names, for messages */
+    int files;                      /* the number of files that the chain names */
     const char *file_name[GF_REMOTE_FILES];
     int file[GF_REMOTE_FILES];             /* descriptors, which stay the caller's */
-    struct gf_schedule_progress *progress; /* NULL: nobody reads it */
+    struct gf_schedule_progress *progress; /* NULL: nobody reads the progress */
 };
-/* The report of the process that filtered the picture. Members that struct gf_profile has, too,
- * have the same meaning. */
+/* What the remote reports of a picture. Members of struct gf_profile's names mean the same. */
 struct gf_remote_result {
-    int64_t in_end;    /* the offset of the first byte after the picture, counted from the picture's
-                        * begin */
+    int64_t in_end;    /* bytes written from the start of the output */
     int64_t out_bytes; /* written from the start of the output */
     int lanes, band_rows, quality, frames;
     bool device_decoded, device_encoded;
     char device[96];
-    double run_s;                         /* the time from the request to the result */
-    struct gf_times spans[GF_SPAN_KINDS]; /* the spans in that time, counted from its begin */
+    double run_s; /* seconds from the request to the result */
+    /* The spans within run_s, whose times count from its begin. */
+    struct gf_times spans[GF_SPAN_KINDS];
 };
 
 enum gf_remote_outcome {
-    GF_REMOTE_DONE,   /* the remote filtered the picture; *status is the result */
-    GF_REMOTE_ABSENT, /* no process accepted the work */
-    GF_REMOTE_FAILED, /* the remote accepted the picture and failed, as *error says */
+    GF_REMOTE_DONE,   /* the picture was filtered; enum gf_status * has its status */
+    GF_REMOTE_ABSENT, /* no remote has accepted the picture */
+    GF_REMOTE_FAILED, /* the remote has accepted the picture and has failed, as the error says */
 };
-/* A connection to a process that filters pictures (src/server). */
+/* A connection to a process that filters pictures (src/server). filter() hands over one picture and
+ * waits for its result. */
 struct gf_remote {
     enum gf_remote_outcome (*filter)(struct gf_remote *, const struct gf_remote_work *,
                                      struct gf_remote_result *, enum gf_status *,
                                      struct gf_error *error);
     void (*close)(struct gf_remote *);
-    /* The process belongs to this run alone, and its device counts as the run's own. If the device
-     * fails, the picture fails with GF_ERROR_DEVICE. With GF_ERROR_DEVICE_MEMORY only this picture
-     * fails. */
+    /* The process works for this run alone, and its device counts as the run's own: if the device
+     * fails, the picture fails with GF_ERROR_DEVICE, or, if only this picture is too large for it,
+     * with GF_ERROR_DEVICE_MEMORY. */
     bool own;
 };
 
 /* Opens a pipeline whose pictures `remote` filters. The pipeline owns `remote` even after a
- * failure. If a picture fails there, it is filtered again here, with a warning, and so are all
- * later pictures. Only then is the device of this process started. */
+ * failure. If the remote fails at a picture, this process filters it and all later ones, with a
+ * warning; only then is this process's device started. */
 enum gf_status gf_pipeline_open_remote(const char *chain, const struct gf_options *options,
                                        struct gf_remote *remote, struct gf_pipeline **pipeline,
                                        struct gf_error *error) GF_CHECKED;
@@ -249,21 +247,21 @@ enum gf_status gf_pipeline_expect_gpu_sooner(struct gf_pipeline *pipeline,
 void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline);
 /* Returns how many bytes of device memory the pipeline keeps in buffers between two pictures. */
 uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline);
-/* Filters a picture for a pipeline of another process. This pipeline uses the work's chain and
- * options, except for the device, its index, and the budget of its memory. It owns both
- * descriptors. */
+/* Filters a picture for a pipeline of another process. This pipeline takes over the chain and the
+ * options of the work, except for the device, its index and its memory budget. It closes work->in
+ * and work->out. */
 enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
                                               const struct gf_remote_work *work,
                                               struct gf_remote_result *result,
                                               struct gf_error *error) GF_CHECKED;
 
-/* ---- the parts of a pipeline ---- */
+/* What other folders use of a pipeline's inside. */
 
-/* Waits until the backend has started. With GF_DEVICE_AUTO *backend becomes the CPU's backend if
- * the GPU does not start. */
+/* Waits until the backend has started, and returns it in *backend. With GF_DEVICE_AUTO, that is the
+ * CPU's if the GPU does not start; *on_cuda tells which. */
 enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend,
                                  bool *on_cuda, struct gf_error *error) GF_CHECKED;
 /* Returns the number of lanes for the next picture. A picture with fewer bands uses fewer lanes. */
 int gf_pipeline_lanes(const struct gf_pipeline *pipeline);
-/* Returns the options for the next picture, in which the default replaces a memory budget of 0. */
+/* Returns the options for the next picture; memory_bytes is the default limit if it was 0. */
 struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline);

@@ -1,9 +1,10 @@
 /* Filters one picture by a pipeline, in as many attempts as its device needs.
  *
- * Each output has its own plan, as if it were alone. Stages with which several plans begin are
- * computed once. Their result is a whole picture, which is held in the device's memory if it has
- * room, else in the host's. From this picture the plans go on one after another, each to its own
- * output or to the next shared picture. So the bits are those of a pipeline for each output. */
+ * Each output has a plan of its own, as if it were alone. Stages with which several plans begin are
+ * computed once; their result is a whole picture, which is held in the device's memory if it has
+ * room, or else in host memory. From it the plans go on one after another, each to its own output
+ * or to the next picture that some of them share. So each output has the bits that a pipeline of
+ * its own would give. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@ static void close_source(struct gf_attempt *attempt)
     attempt->source = NULL;
 }
 
-/* Opens the source at the start of the picture. Only the first call warns of the header. */
+/* Opens the source at the start of the picture; `again`: not for the first time, so that what its
+ * header warns of is not repeated. */
 static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct gf_error *error)
 {
     struct gf_pipeline *const pipeline = attempt->pipeline;
@@ -43,8 +45,8 @@ static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct
     return status;
 }
 
-/* Prepares the members of a group for the source's picture, or the caller's. Warns once if outputs
- * cannot use its profile. */
+/* Prepares the members of a group for the picture of the source or of the caller. With `warns`,
+ * warns once if outputs cannot use its profile. */
 static void begin_branches(struct gf_attempt *attempt, const struct gf_group *group, bool warns)
 {
     struct gf_pipeline *const pipeline = attempt->pipeline;
@@ -87,7 +89,7 @@ static enum gf_status plan_branch(struct gf_attempt *attempt, struct gf_branch *
     return gf_branch_plan(attempt, branch, source ? source->format : task->image_in->format, error);
 }
 
-/* Attempts one picture, or one frame, for an output that shares no stages with others. */
+/* Attempts one picture, or one frame, for an output that shares no stages with other outputs. */
 static enum gf_status attempt_picture(struct gf_attempt *attempt, struct gf_branch *branch,
                                       struct gf_error *error)
 {
@@ -110,8 +112,8 @@ static enum gf_status attempt_picture(struct gf_attempt *attempt, struct gf_bran
     return gf_branch_finish(attempt, branch, &from, error);
 }
 
-/* Attempts the frames after the first, which has opened the sink. Pages have properties of their
- * own, of which they may warn; of other frames the first one alone does. */
+/* Attempts the frames after the first one, which has opened the sink. If they are pages, with
+ * properties of their own, each may warn; of other frames only the first. */
 static enum gf_status attempt_frames(struct gf_attempt *attempt, struct gf_branch *branch,
                                      struct gf_error *error)
 {
@@ -139,7 +141,7 @@ static enum gf_status attempt_frames(struct gf_attempt *attempt, struct gf_branc
     return status;
 }
 
-/* Returns the number of frames that the source will give. */
+/* Returns the number of frames that the source will give to the output. */
 static int count_frames(const struct gf_picture_task *task, const struct gf_source *source)
 {
     const struct gf_pages pages = gf_input_pages(task->input);
@@ -159,7 +161,7 @@ static enum gf_status attempt_all_frames(struct gf_attempt *attempt, struct gf_b
     }
     const struct gf_options options = pipeline->options;
     struct gf_said said;
-    if (source && source->renews && !task->each) /* what all pages warn of is said once */
+    if (source && source->renews && !task->each) /* what several pages warn of is said once */
         pipeline->options = *gf_said_begin(&said, gf_input_name(task->input), &options);
     enum gf_status status = attempt_picture(attempt, branch, error);
     if (!status && task->sink)
@@ -172,7 +174,7 @@ static enum gf_status attempt_all_frames(struct gf_attempt *attempt, struct gf_b
     return status;
 }
 
-/* Attempts an output that shares nothing with others, from the source's start. */
+/* Attempts an output that shares nothing with other outputs, from the start of the source. */
 static enum gf_status attempt_alone(struct gf_attempt *attempt, struct gf_branch *branch,
                                     bool again, struct gf_error *error)
 {
@@ -183,14 +185,13 @@ static enum gf_status attempt_alone(struct gf_attempt *attempt, struct gf_branch
     enum gf_status status = again ? open_source(attempt, true, &why) : GF_OK;
     if (!status)
         status = attempt_all_frames(attempt, branch, &why);
-    /* The buffers of the next output have other sizes, so that these are freed if memory is
-     * limited. */
+    /* The next output's buffers have other sizes, so that these are freed if memory is limited. */
     if (again && pipeline->options.memory_bytes && pipeline->buffers.backend)
         gf_buffer_pool_clear(&pipeline->buffers);
     return gf_branch_end(attempt, branch, status, &why, error);
 }
 
-/* Plans every member from the source, and drops the members whose plan fails. */
+/* Plans each member's chain from the source on. Drops members whose plan fails from the group. */
 static enum gf_status plan_group(struct gf_attempt *attempt, struct gf_group *group,
                                  struct gf_error *error)
 {
@@ -209,7 +210,8 @@ static enum gf_status plan_group(struct gf_attempt *attempt, struct gf_group *gr
     return GF_OK;
 }
 
-/* Attempts the members of the group with the stages that they share. Some may stay pending. */
+/* Attempts the members of the group with the stages that they share computed once. Members may stay
+ * pending, if memory has no room for a shared picture. */
 static enum gf_status attempt_together(struct gf_attempt *attempt, struct gf_group *group,
                                        struct gf_error *error)
 {
@@ -228,7 +230,7 @@ static enum gf_status attempt_together(struct gf_attempt *attempt, struct gf_gro
     return status;
 }
 
-/* Attempts the outputs that use the same fraction of the picture's size. */
+/* Attempts outputs that all decode the file at the same fraction of its size. */
 static enum gf_status attempt_group(struct gf_attempt *attempt, struct gf_group *group,
                                     struct gf_error *error)
 {
@@ -241,8 +243,8 @@ static enum gf_status attempt_group(struct gf_attempt *attempt, struct gf_group 
     return GF_OK;
 }
 
-/* Returns the next pending outputs: all that use the same fraction of the picture's size as the
- * first. */
+/* Returns the next group of pending outputs: the first one, and all that decode the file at the
+ * same fraction of its size. */
 static struct gf_group next_group(struct gf_attempt *attempt)
 {
     struct gf_group group = {.count = 0};
@@ -255,8 +257,8 @@ static struct gf_group next_group(struct gf_attempt *attempt)
     return group;
 }
 
-/* Whether the output is still to be made and gets several frames: the user chose a range of
- * pictures, or chose none and the output can be an animation. */
+/* Whether the output is pending and gets several frames: the user chose a range of pictures, or
+ * chose none and the output can be an animation. */
 static bool takes_frames(const struct gf_attempt *attempt, const struct gf_branch *branch,
                          struct gf_pages pages)
 {
@@ -267,7 +269,7 @@ static bool takes_frames(const struct gf_attempt *attempt, const struct gf_branc
                                                                       options, task->own_format)));
 }
 
-/* Attempts the outputs that get frames, each alone. */
+/* Attempts each of the outputs that get several frames, one after another. */
 static enum gf_status attempt_animations(struct gf_attempt *attempt, struct gf_pages pages,
                                          struct gf_error *error)
 {
@@ -284,8 +286,8 @@ static enum gf_status attempt_animations(struct gf_attempt *attempt, struct gf_p
     return status;
 }
 
-/* Opens the source for the outputs that get one picture. Nothing is said of an animation of which
- * no output takes the first picture alone. */
+/* Opens the source for the outputs that get one picture. A warning that an animation is cut to its
+ * first picture is given only if an output takes that picture alone. */
 static enum gf_status begin_picture(struct gf_attempt *attempt, struct gf_error *error)
 {
     struct gf_input *const input = attempt->branch[0].task->input;
@@ -303,18 +305,19 @@ static enum gf_status begin_picture(struct gf_attempt *attempt, struct gf_error 
     return status || !next_group(attempt).count ? status : open_source(attempt, true, error);
 }
 
-/* Attempts several outputs. */
+/* Attempts all of several outputs. */
 static enum gf_status attempt_groups(struct gf_attempt *attempt, struct gf_error *error)
 {
     GF_TRY(begin_picture(attempt, error));
-    struct gf_group group = next_group(attempt); /* nothing is requested yet: all of them */
+    /* The group has all outputs, since no reduction has been requested yet. */
+    struct gf_group group = next_group(attempt);
     if (group.count)
         begin_branches(attempt, &group, true);
     for (bool again = false; (group = next_group(attempt)).count; again = true) {
         const int reduction = group.member[0]->request.reduction;
         if (again) {
             GF_TRY(open_source(attempt, true, error));
-            /* The requests refer to the profiles of the source, which has been opened again. */
+            /* The requests refer to profiles of the source, which has been opened anew. */
             begin_branches(attempt, &group, false);
         }
         if (reduction > 1)
@@ -324,8 +327,8 @@ static enum gf_status attempt_groups(struct gf_attempt *attempt, struct gf_error
     return GF_OK;
 }
 
-/* Attempts a pipeline's only output. The source stays open if the next frame is the next picture.
- */
+/* Attempts a pipeline's only output. The source stays open if its next frame is the next
+ * picture. */
 static enum gf_status attempt_only(struct gf_attempt *attempt, struct gf_error *error)
 {
     struct gf_pipeline *const pipeline = attempt->pipeline;
@@ -334,19 +337,20 @@ static enum gf_status attempt_only(struct gf_attempt *attempt, struct gf_error *
     if (!attempt->branch[0].pending)
         return GF_OK;
     if (pipeline->remote && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
-        task->remote_failed = true; /* the remote needs the output's name, which is not known before
-                                     * the result's size */
+        task->remote_failed = true; /* the remote needs the open output, whose name is not known
+                                     * before the result's size */
         return GF_ERROR_UNAVAILABLE;
     }
     pipeline->remote_warn = pipeline->options.warn;
-    if (pipeline->remote) /* the remote reads the header, too, and gives its warnings */
+    if (pipeline->remote) /* the remote reads the header, too, and warns */
         pipeline->options.warn = NULL;
     attempt->source = task->source;
     task->source = NULL;
     if (task->input && !attempt->source)
         status = open_source(attempt, false, error);
     const bool each = attempt->source && attempt->source->next && task->each;
-    task->remote_failed = pipeline->remote && each; /* it would draw the frames before again */
+    /* For each frame, the remote would decode all frames before it again. */
+    task->remote_failed = pipeline->remote && each;
     if (task->remote_failed)
         status = GF_ERROR_UNAVAILABLE;
     if (!status)
@@ -359,7 +363,7 @@ static enum gf_status attempt_only(struct gf_attempt *attempt, struct gf_error *
     return status;
 }
 
-/* Attempts the outputs that have not ended, with a source and sinks of their own. */
+/* Makes one attempt at the outputs that have not ended, with a new source and new sinks. */
 static enum gf_status attempt_once(struct gf_attempt *attempt, struct gf_error *error)
 {
     struct gf_pipeline *const pipeline = attempt->pipeline;
@@ -391,7 +395,7 @@ static enum gf_status rewind_files(const struct gf_attempt *attempt, struct gf_e
     return GF_OK;
 }
 
-/* Makes attempts until one succeeds or nothing is left to try. */
+/* Makes attempts until one succeeds or nothing is left to try. *failure is the last one's error. */
 static enum gf_status attempt_all(struct gf_attempt *attempt, struct gf_error *failure)
 {
     struct gf_pipeline *const pipeline = attempt->pipeline;
@@ -404,15 +408,15 @@ static enum gf_status attempt_all(struct gf_attempt *attempt, struct gf_error *f
     }
     while (status && !pipeline->remote && gf_pipeline_recover(pipeline, status, failure, failure)) {
         status = rewind_files(attempt, failure);
-        pipeline->spans.count = attempt->first_span; /* a profile contains only the spans of the
-                                                      * attempt that succeeds */
+        /* The profile has only the spans of the attempt that succeeds. */
+        pipeline->spans.count = attempt->first_span;
         if (!status)
             status = attempt_once(attempt, failure);
     }
     return status;
 }
 
-/* Ends a task. An output that has not ended fails as the last attempt did. */
+/* Ends a task. If its output has not ended, it fails as the last attempt did. */
 static void end_task(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
                      enum gf_status status, const struct gf_error *failure)
 {
@@ -423,7 +427,7 @@ static void end_task(const struct gf_pipeline *pipeline, struct gf_picture_task 
         task->ended = true;
     }
     task->status = gf_pipeline_tell_time(pipeline, task, task->status, &task->error);
-    /* An error of the device does not name the picture; the name is added here. */
+    /* An error of the device does not name the picture, so that the name is added here. */
     if (failed && task->input && *failure->text &&
         (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY))
         (void)gf_fail(&task->error, status, "%s: %s", gf_input_name(task->input), failure->text);

@@ -1,4 +1,5 @@
-/* Computes the outputs of one picture, from the stages that outputs share to the files. */
+/* Computes the outputs of one picture: first the stages that several outputs share, then the rest
+ * of each, to its file or image. */
 #include "pipeline/picture/branches.h"
 
 #include <stdio.h>
@@ -14,8 +15,8 @@
 #include "codec/io/output.h"
 #include "engine/engine.h"
 
-/* Keeps the profile of the output that has just ended. Work that outputs share is counted for the
- * first of these outputs. */
+/* Keeps the profile of the output that has just ended in its task. Work that outputs share counts
+ * for the first of them. */
 static enum gf_status keep_profile(struct gf_attempt *attempt, struct gf_picture_task *task,
                                    struct gf_error *error)
 {
@@ -38,7 +39,7 @@ static enum gf_status keep_profile(struct gf_attempt *attempt, struct gf_picture
     return GF_OK;
 }
 
-/* Whether another attempt may succeed after such a failure. */
+/* Whether the failure is one of the device, after which another attempt may succeed. */
 static bool is_of_device(const struct gf_attempt *attempt, enum gf_status status)
 {
     return attempt->pipeline->on_cuda &&
@@ -65,7 +66,7 @@ enum gf_status gf_branch_end(struct gf_attempt *attempt, struct gf_branch *branc
     return GF_OK;
 }
 
-/* Ends all branches of a group with a failure. */
+/* Ends all branches of a group with the same failure. */
 static enum gf_status fail_group(struct gf_attempt *attempt, const struct gf_group *group,
                                  enum gf_status status, const struct gf_error *why,
                                  struct gf_error *error)
@@ -77,8 +78,7 @@ static enum gf_status fail_group(struct gf_attempt *attempt, const struct gf_gro
     return GF_OK;
 }
 
-/* Returns the branch's task for a part of the chain that others follow, or for some of its stages:
- * the result is held. */
+/* Returns a task for some stages of the branch whose result is held, since other stages follow. */
 static struct gf_picture_task inner_task(const struct gf_branch *branch)
 {
     struct gf_picture_task task = *branch->task;
@@ -109,8 +109,8 @@ enum gf_status gf_branch_plan(struct gf_attempt *attempt, struct gf_branch *bran
     return status;
 }
 
-/* Finds what the next filter needs in the picture, in which the present part of the chain ends, and
- * plans the next part. */
+/* Lets the next filter find what it needs (trim, deskew) in the picture with which the present part
+ * of the chain has ended, and plans the next part. */
 static enum gf_status enter_next_part(struct gf_attempt *attempt, struct gf_branch *branch,
                                       const struct gf_image *image, struct gf_error *error)
 {
@@ -137,7 +137,8 @@ static bool has_box(const struct gf_attempt *attempt, const struct gf_branch *br
     return gf_chain_next_box(chain, 0) < chain->count;
 }
 
-/* Returns the host memory that the outputs of a group need at most, one after another. */
+/* Returns the most bytes of host memory that an output of the group needs; they are computed one
+ * after another. */
 static uint64_t bytes_of_outputs(const struct gf_attempt *attempt, const struct gf_group *group)
 {
     const struct gf_pipeline *const pipeline = attempt->pipeline;
@@ -160,7 +161,8 @@ uint64_t gf_group_bytes(const struct gf_attempt *attempt, const struct gf_group 
            bytes_of_outputs(attempt, group);
 }
 
-/* Whether memory has room for a picture of the format besides what the group's outputs need. */
+/* Whether host memory has room for a picture of the format, which is shared, besides what the
+ * group's outputs need. */
 static bool has_room(const struct gf_attempt *attempt, const struct gf_group *group,
                      const struct gf_held *from, struct gf_format format)
 {
@@ -169,8 +171,8 @@ static bool has_room(const struct gf_attempt *attempt, const struct gf_group *gr
            gf_pipeline_memory_limit(attempt->pipeline);
 }
 
-/* Allocates a picture that is held. The memory of one that outputs share is the pool's, which keeps
- * it for the next picture. */
+/* Allocates a picture in host memory that is held. If outputs share it, the memory is the pool's,
+ * which keeps it for the next picture. */
 static enum gf_status take_host_image(struct gf_pipeline *pipeline, struct gf_format format,
                                       bool shared, struct gf_image *image, struct gf_error *error)
 {
@@ -186,7 +188,7 @@ static enum gf_status take_host_image(struct gf_pipeline *pipeline, struct gf_fo
                                  format.width, format.height);
 }
 
-/* Makes the task read what the branch has reached. */
+/* Makes the task begin at the source's picture or at one that is held. */
 static void begin_at(struct gf_picture_task *task, const struct gf_held *from)
 {
     task->image_in = from->source ? NULL : &from->image;
@@ -194,8 +196,8 @@ static void begin_at(struct gf_picture_task *task, const struct gf_held *from)
     task->image_bytes = from->bytes;
 }
 
-/* Sets *part to the branch's stages from the next one up to the stage before `end`. A plan that is
- * to be cut gives *cut. */
+/* Sets *part to a plan of the branch's stages from the next one up to the stage before `end`: the
+ * branch's own plan, or *cut, a part of it. */
 static enum gf_status cut_plan(struct gf_branch *branch, int end, struct gf_plan *cut,
                                struct gf_plan **part, struct gf_error *error)
 {
@@ -205,7 +207,7 @@ static enum gf_status cut_plan(struct gf_branch *branch, int end, struct gf_plan
     return apart ? gf_plan_cut(&branch->plan, branch->done, end, cut, error) : GF_OK;
 }
 
-/* Schedules the branch's next stages, up to the stage before `end`, and holds their result. */
+/* Schedules the branch's next stages, up to the stage before `end`. Their result is held in *to. */
 static enum gf_status hold_result(struct gf_attempt *attempt, struct gf_branch *branch, int end,
                                   const struct gf_held *from, bool on_device, struct gf_held *to,
                                   struct gf_error *error)
@@ -224,7 +226,7 @@ static enum gf_status hold_result(struct gf_attempt *attempt, struct gf_branch *
     if (!status && !on_device)
         status = take_host_image(pipeline, part->out, shared, &to->image, error);
     to->bytes = on_device ? 0 : gf_pipeline_image_bytes(part->out);
-    if (!shared) /* gf_group_advance() checks the room of shared ones */
+    if (!shared) /* for shared ones, gf_group_advance() has checked that there is room */
         task.image_bytes += to->bytes;
     if (!status)
         status = gf_pipeline_schedule(pipeline, part, from->source, NULL, &task, error);
@@ -247,7 +249,8 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                                      bool filtered, const struct gf_metadata *metadata,
                                      struct gf_sink **sink, struct gf_error *error)
 {
-    struct gf_metadata changed = *metadata; /* its blobs belong to the source or to the plan */
+    /* `changed` is a copy, whose blobs belong to the source or to the plan. */
+    struct gf_metadata changed = *metadata;
     if (icc)
         gf_pipeline_recolour(&changed, icc);
     if (place->turned) {
@@ -278,7 +281,7 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
     return status;
 }
 
-/* Fails unless a frame has the format of those before, and warns if its profile is another. */
+/* Fails unless a frame has the format of those before it. Warns if its profile is another one. */
 static enum gf_status check_frame(const struct gf_pipeline *pipeline,
                                   const struct gf_picture_task *task, struct gf_format frame,
                                   uint64_t profile, struct gf_error *error)
@@ -299,13 +302,13 @@ static enum gf_status check_frame(const struct gf_pipeline *pipeline,
     return GF_OK;
 }
 
-/* Returns the profile that a filter has given the result of a plan, or NULL. */
+/* Returns the profile that a filter has given the result; NULL: the picture has its own profile. */
 static const struct gf_icc *new_profile(const struct gf_branch *branch, const struct gf_plan *plan)
 {
     return branch->recoloured || plan->recoloured ? &plan->icc : NULL;
 }
 
-/* Opens the sink, or takes that of the frames before. */
+/* Opens the sink of the result, or returns the one to which the frames before were written. */
 static enum gf_status take_sink(const struct gf_attempt *attempt, const struct gf_branch *branch,
                                 const struct gf_plan *plan, const struct gf_metadata *metadata,
                                 struct gf_sink **sink, struct gf_error *error)
@@ -314,7 +317,7 @@ static enum gf_status take_sink(const struct gf_attempt *attempt, const struct g
     const struct gf_source *const source = attempt->source;
     struct gf_picture_task *const task = branch->task;
     const bool is_frame = source && source->next && !task->each;
-    struct gf_metadata own = *metadata; /* its blobs belong to the source */
+    struct gf_metadata own = *metadata; /* a copy; its blobs belong to the source */
     own.animated = is_frame && gf_format_animates(task->file_format);
     const struct gf_icc *const icc = new_profile(branch, plan);
     const uint64_t profile =
@@ -340,7 +343,7 @@ static enum gf_status take_sink(const struct gf_attempt *attempt, const struct g
     return GF_OK;
 }
 
-/* Allocates the caller's picture, or checks the picture that the caller has given. */
+/* Allocates the memory of the caller's image, or checks the memory that the caller has given. */
 static enum gf_status check_or_allocate(const struct gf_pipeline *pipeline,
                                         const struct gf_picture_task *task, struct gf_format format,
                                         struct gf_error *error)
@@ -357,8 +360,7 @@ static enum gf_status check_or_allocate(const struct gf_pipeline *pipeline,
                          format.width, format.height, format.channels, format.bits);
 }
 
-/* Warns of PQ and HLG if the result is an image in memory, since such an image says nothing about
- * its colours. */
+/* Warns if the result is an image in memory with PQ or HLG colours, of which it says nothing. */
 static void warn_of_unsaid(const struct gf_pipeline *pipeline, const struct gf_picture_task *task,
                            const struct gf_metadata *metadata)
 {
@@ -368,7 +370,7 @@ static void warn_of_unsaid(const struct gf_pipeline *pipeline, const struct gf_p
                 gf_input_name(task->input), colours);
 }
 
-/* Prepares the image that the result becomes. */
+/* Prepares the caller's image for the result: its memory and its metadata. */
 static enum gf_status prepare_image(const struct gf_pipeline *pipeline,
                                     const struct gf_branch *branch, const struct gf_plan *plan,
                                     const struct gf_metadata *metadata, struct gf_error *error)
@@ -381,8 +383,7 @@ static enum gf_status prepare_image(const struct gf_pipeline *pipeline,
     return GF_OK;
 }
 
-/* Keeps the plan for the next picture, which needs the same tables and taps if it has the same
- * format. */
+/* Keeps the plan for the next picture, which can use its tables if it has the same format. */
 static void keep_plan(struct gf_pipeline *pipeline, struct gf_plan *plan)
 {
     gf_plan_free(&pipeline->last_plan);
@@ -390,7 +391,7 @@ static void keep_plan(struct gf_pipeline *pipeline, struct gf_plan *plan)
     *plan = (struct gf_plan){0};
 }
 
-/* Schedules the plan of the branch's last stages in this process. */
+/* Schedules the plan of the branch's last stages in this process, not in a remote. */
 static enum gf_status write_here(struct gf_attempt *attempt, struct gf_branch *branch,
                                  struct gf_plan *plan, const struct gf_metadata *metadata,
                                  struct gf_source *source, struct gf_error *error)
@@ -415,7 +416,7 @@ static enum gf_status write_here(struct gf_attempt *attempt, struct gf_branch *b
     return status;
 }
 
-/* Schedules the rest of the branch's last part to the branch's file or image. */
+/* Schedules the last stages of the branch, from *from to the branch's file or image. */
 static enum gf_status write_result(struct gf_attempt *attempt, struct gf_branch *branch,
                                    const struct gf_held *from, struct gf_error *error)
 {
@@ -442,7 +443,7 @@ static enum gf_status write_result(struct gf_attempt *attempt, struct gf_branch 
     return status;
 }
 
-/* The picture between two parts of the chain is freed as soon as the second part is done. */
+/* A picture held between two parts of the chain is freed as soon as the second part is done. */
 enum gf_status gf_branch_finish(struct gf_attempt *attempt, struct gf_branch *branch,
                                 const struct gf_held *from, struct gf_error *error)
 {
@@ -473,7 +474,7 @@ static enum gf_status finish_alone(struct gf_attempt *attempt, struct gf_branch 
     return gf_branch_end(attempt, branch, status, &why, error);
 }
 
-/* Plans the next part of each member whose present part ends at the picture. */
+/* For each member whose present part of the chain ends at this picture, plans the next part. */
 static enum gf_status enter_parts(struct gf_attempt *attempt, const struct gf_group *group,
                                   const struct gf_held *from, struct gf_error *error)
 {
@@ -491,8 +492,7 @@ static enum gf_status enter_parts(struct gf_attempt *attempt, const struct gf_gr
     return GF_OK;
 }
 
-/* Takes the first of the group's pending members, and those whose next stage is the same, out of
- * the group. */
+/* Takes out of the group its first pending member, and all members whose next stage is the same. */
 static struct gf_group take_alike(struct gf_group *group)
 {
     struct gf_group alike = {.count = 0}, rest = {.count = 0};
@@ -509,7 +509,7 @@ static struct gf_group take_alike(struct gf_group *group)
     return alike;
 }
 
-/* Computes the rest of all members of the group from a picture that they share. */
+/* Computes the remaining stages of all members of the group from a picture that they share. */
 static enum gf_status advance_members(struct gf_attempt *attempt, struct gf_group group,
                                       const struct gf_held *from, struct gf_error *error)
 {
@@ -546,7 +546,7 @@ enum gf_status gf_group_advance(struct gf_attempt *attempt, const struct gf_grou
     if (!on_device && !has_room(attempt, group, from, format)) {
         for (int i = 0; !from->source && i < group->count; i++)
             GF_TRY(finish_alone(attempt, group->member[i], from, error));
-        return GF_OK; /* before the first shared picture, the branches are still pending */
+        return GF_OK; /* the branches stay pending, since nothing has been shared yet */
     }
     enum gf_status status =
         hold_result(attempt, first, first->done + common, from, on_device, &held, &why);

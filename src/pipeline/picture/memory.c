@@ -1,5 +1,5 @@
-/* Computes how much host memory a picture needs for codecs, stages and second pictures, and how
- * much it may use; and how long it may take. */
+/* Computes how many bytes of host memory a picture needs for codecs, stages and second pictures,
+ * and how many it may use; and how long it may take. */
 #include "base/fail.h"
 #include "base/threads/times.h"
 #include "codec/common/checks.h"
@@ -8,9 +8,9 @@
 #include "engine/layout.h"
 #include "pipeline/pipeline_state.h"
 
-/* A limit below this one would refuse pictures that fit into a processor's cache. */
+/* The least limit; a lower one would refuse pictures that fit into a processor's cache. */
 #define LIMIT_LEAST ((uint64_t)1 << 20)
-/* The memory that bands get if codecs and pictures use all the rest. */
+/* The bytes that bands get if codecs and pictures use all the rest. */
 #define BANDS_LEAST ((uint64_t)8 << 20)
 
 uint64_t gf_pipeline_image_bytes(struct gf_format format)
@@ -21,7 +21,7 @@ uint64_t gf_pipeline_image_bytes(struct gf_format format)
 uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
 {
     uint64_t most = 0, before = 0;
-    if (pipeline->on_cuda) /* whole pictures are in device memory, if it has room */
+    if (pipeline->on_cuda) /* whole pictures lie in device memory, if that has room */
         return 0;
     for (int s = 0; s + 1 < plan->segment_count; s++) {
         const uint64_t bytes = gf_pipeline_image_bytes(plan->segment[s].out);
@@ -31,7 +31,8 @@ uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struc
     return most;
 }
 
-/* Any worker of a batch may use the whole memory that the batch has for pictures. */
+/* If pipelines share a budget, each picture may use all of it: any worker of a batch may get a
+ * large one. */
 uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline)
 {
     const uint64_t own = pipeline->options.memory_bytes,
@@ -40,8 +41,8 @@ uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline)
     return limit > LIMIT_LEAST ? limit : LIMIT_LEAST;
 }
 
-/* Whether the pipeline belongs to a worker, whose share of the memory is for bands alone. All that
- * workers hold, their bands, too, is then taken from the budget. */
+/* Whether the pipeline belongs to a worker of a batch, whose own share of the memory is for bands
+ * alone. All that workers hold, bands too, is then taken from the shared budget. */
 static bool is_workers(const struct gf_pipeline *pipeline)
 {
     return pipeline->memory_budget &&
@@ -60,7 +61,7 @@ uint64_t gf_pipeline_band_bytes(const struct gf_pipeline *pipeline, uint64_t tak
     return rest < share ? rest : share;
 }
 
-/* Fails if the picture needs more memory than it may use. */
+/* Fails if the picture needs more bytes than it may use; memory.why says for what. */
 static enum gf_status check_bytes(const struct gf_pipeline *pipeline, const char *name,
                                   struct gf_codec_memory memory, struct gf_error *error)
 {
@@ -130,15 +131,15 @@ void gf_pipeline_return_memory(struct gf_pipeline *pipeline, uint64_t bytes)
     struct gf_memory_budget *const budget = pipeline->memory_budget;
     if (!pipeline->memory_held)
         return;
-    /* Buffers kept by every pipeline would add up to more than the budget. */
+    /* If every pipeline kept its buffers, they would add up to more than the budget. */
     if (pipeline->buffers.backend && (bytes > budget->share || gf_memory_budget_is_awaited(budget)))
         gf_buffer_pool_clear(&pipeline->buffers);
     gf_memory_budget_release(budget, pipeline->memory_held);
     pipeline->memory_held = 0;
 }
 
-/* Lets a worker's picture whose bands exceed the worker's share run alone. Returns false if it does
- * so already. */
+/* Lets a worker's picture whose bands exceed the worker's share take the whole budget, and thus run
+ * alone. Returns false if it has done so already. */
 static bool run_alone(struct gf_pipeline *pipeline, uint64_t taken, struct gf_options *options)
 {
     if (!is_workers(pipeline) || pipeline->memory_held >= pipeline->memory_budget->limit)
@@ -193,7 +194,7 @@ double gf_pipeline_begin_time(const struct gf_pipeline *pipeline, struct gf_pict
 void gf_pipeline_end_time(struct gf_picture_task *task, double outer)
 {
     if (task->until_s > 0)
-        task->until_s = gf_time_limit(); /* waiting has moved it */
+        task->until_s = gf_time_limit(); /* waiting for memory has moved the limit */
     gf_time_limit_set(outer);
 }
 
@@ -205,8 +206,8 @@ void gf_pipeline_renew_limits(struct gf_picture_task *task)
     task->bytes_before = 0;
 }
 
-/* Replaces the error if the time is up: a decoder whose input ends with the time reports a damaged
- * picture. */
+/* Replaces the error if the time is up, since a decoder that then gets no more bytes reports a
+ * damaged picture. */
 enum gf_status gf_pipeline_tell_time(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task, enum gf_status status,
                                      struct gf_error *error)

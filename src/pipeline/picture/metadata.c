@@ -21,7 +21,7 @@ static bool reads_facts(const struct gf_chain *chain)
     return found;
 }
 
-/* Warns of a fact that is missing, once in a run. */
+/* Warns that the picture lacks a fact for a text, once in a run for each fact. */
 static void warn_of_missing(struct gf_pipeline *pipeline, enum gf_picture_fact fact)
 {
     static const char *const names[] = {
@@ -67,7 +67,7 @@ static void tell(void *context, enum gf_picture_fact fact, char text[GF_PICTURE_
     case GF_PICTURE_DATE:
         snprintf(text, size, "%.10s", exif->time);
         break;
-    case GF_PICTURE_TIME: /* the hours and minutes of 2024-05-01T12:30:00 */
+    case GF_PICTURE_TIME: /* the characters 11 to 15 of 2024-05-01T12:30:00 */
         snprintf(text, size, "%.5s", *exif->time ? exif->time + 11 : "");
         break;
     case GF_PICTURE_CAMERA:
@@ -111,7 +111,7 @@ void gf_pipeline_share_missed(struct gf_pipeline *pipeline, atomic_uint *missed)
     pipeline->missed = missed;
 }
 
-/* The metadata of pictures in the caller's memory. */
+/* Giving and taking the metadata of pictures in the caller's memory. */
 
 struct gf_metadata *gf_pipeline_take_metadata(struct gf_pipeline *pipeline)
 {
@@ -141,15 +141,14 @@ void gf_pipeline_recolour(struct gf_metadata *metadata, const struct gf_icc *icc
     metadata->inks = icc->inks;
 }
 
-/* The pixels may be changed by the caller, so that thumbnails, palettes and gain maps do not belong
- * to them. */
+/* Thumbnails, palettes and gain maps are left out, since the caller may change the pixels. */
 enum gf_status gf_pipeline_keep_metadata(struct gf_pipeline *pipeline, struct gf_format format,
                                          const struct gf_icc *icc,
                                          const struct gf_metadata *metadata, struct gf_error *error)
 {
     struct gf_options options = pipeline->options;
-    struct gf_metadata changed = *metadata,
-                       *kept; /* its blobs belong to the source or to the plan */
+    /* `changed` is a copy, whose blobs belong to the source or to the plan. */
+    struct gf_metadata changed = *metadata, *kept;
     if (icc)
         gf_pipeline_recolour(&changed, icc);
     changed.filtered = true;
@@ -166,9 +165,9 @@ enum gf_status gf_pipeline_keep_metadata(struct gf_pipeline *pipeline, struct gf
     return GF_OK;
 }
 
-/* Lets the gain map of a JPEG follow its picture. */
+/* Moving the gain map of a JPEG as its picture was moved. */
 
-/* Decodes the map, and moves it. */
+/* Decodes the gain map, moves and resizes it as `place` says, and encodes it as *moved. */
 static enum gf_status move(const struct gf_options *options, const struct gf_place *place,
                            struct gf_format result, const struct gf_blob *map,
                            struct gf_blob *moved, struct gf_error *error)

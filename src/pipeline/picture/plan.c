@@ -9,7 +9,7 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
-/* Passes over the line breaks, blanks and zeros that may follow a picture. */
+/* Reads past the line breaks, blanks and zeros that may follow a picture. */
 static enum gf_status pass_gap(struct gf_input *input, struct gf_error *error)
 {
     unsigned char next, taken;
@@ -30,8 +30,8 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
     size_t got = 0;
     struct gf_input *const input = task->input;
     const char *const name = gf_input_name(input);
-    /* Such a file is one picture to all programs. After it there are only previews that the header
-     * does not name, and data that only the makers of cameras read. */
+    /* Whether programs take the file for one picture. Only previews that the header does not name
+     * follow it then, and data that only the makers of cameras read. */
     const bool lone = (!gf_input_is_stream(input) || task->destination->bytes) &&
                       task->own_format != GF_FILE_PNM && task->own_format != GF_FILE_PAM;
     const char *const kind = lone ? gf_file_format_name(task->own_format) : "picture";
@@ -46,7 +46,7 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
     if (status || !got)
         return status;
     const enum gf_file_format format = gf_file_format_of(head, got);
-    /* A picture of a format that is not read counts as found. It fails later, when it is opened. */
+    /* A picture of a format that cannot be read counts as found; opening it fails. */
     *found = lone ? format == task->own_format : format || gf_foreign_format(head, got);
     if (!*found && !(lone && format == GF_FILE_AUTO))
         gf_warn(&pipeline->options, "%s: what follows picture %d is no %s: left out", name,
@@ -59,8 +59,7 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
     return GF_OK;
 }
 
-/* Plans a picture and opens its output. These are done together, since each depends on the
- * other. */
+/* Planning a picture and opening its output, together, since each depends on the other. */
 
 void gf_pipeline_limit_output(const struct gf_pipeline *pipeline,
                               const struct gf_picture_task *task)
@@ -83,8 +82,8 @@ static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_p
     return GF_OK;
 }
 
-/* Opens the output when the format of the result is known, since the output's name may depend on
- * the picture's size. */
+/* Opens the output, once the format of the result is known, since its name may depend on the
+ * picture's size. */
 static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                   struct gf_format result, struct gf_error *error)
 {
@@ -100,7 +99,7 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_pictur
     return GF_OK;
 }
 
-/* Returns a request for a picture of that format with these metadata. */
+/* Returns what the planner needs to know about a picture of that format with these metadata. */
 static struct gf_plan_request request_of(const struct gf_pipeline *pipeline,
                                          struct gf_format format, struct gf_metadata *metadata)
 {
@@ -161,7 +160,7 @@ static enum gf_status check_sizes(const struct gf_pipeline *pipeline, const char
     return GF_OK;
 }
 
-/* Tells of filters that change nothing although the user surely expects that. */
+/* Warns of filters that change nothing although the user surely expects that they do. */
 static void warn_of_idle(const struct gf_pipeline *pipeline, const char *name,
                          const struct gf_plan *plan)
 {
@@ -181,7 +180,8 @@ static bool loses_alpha(enum gf_file_format file_format, const struct gf_plan *p
            !gf_has_alpha(gf_format_in_file(file_format, plan->out));
 }
 
-/* Looks whether the output can hold CMYK, and tells what the conversion has left out. */
+/* Fails if the result has four inks (CMYK) and the output cannot store them. Warns of what a
+ * conversion to inks has left out. */
 static enum gf_status check_colours(const struct gf_pipeline *pipeline, const char *name,
                                     const struct gf_picture_task *task, const struct gf_plan *plan,
                                     struct gf_error *error)
@@ -200,8 +200,8 @@ static enum gf_status check_colours(const struct gf_pipeline *pipeline, const ch
     return gf_sink_check_inks(task->file_format, gf_output_name(task->output), error);
 }
 
-/* Makes a plan. Pictures that its stages read have the limits of the pipeline's pictures, unless
- * the thread has limits. */
+/* Makes a plan. Second pictures that its stages read are limited as the pipeline's pictures are,
+ * unless the thread has set limits. */
 static enum gf_status make_plan(const struct gf_pipeline *pipeline, const struct gf_chain *chain,
                                 struct gf_format in, const struct gf_plan_request *request,
                                 struct gf_plan *plan, struct gf_error *error)
@@ -224,11 +224,12 @@ struct gf_options gf_pipeline_sink_options(const struct gf_pipeline *pipeline,
 {
     struct gf_options options = pipeline->options;
     options.depth = task->depth ? task->depth : options.depth;
-    options.autorotate &= task->input != NULL; /* what was in memory stays as it is */
+    /* Pictures from memory have no orientation that could be applied. */
+    options.autorotate &= task->input != NULL;
     return options;
 }
 
-/* Chooses the bits of a sample of the output's file. */
+/* Returns how many bits a sample has in the output's file. `stored`: those in the input's file. */
 static int choose_depth(const struct gf_pipeline *pipeline, const struct gf_picture_task *task,
                         const struct gf_plan *plan, int stored)
 {
@@ -240,8 +241,8 @@ static int choose_depth(const struct gf_pipeline *pipeline, const struct gf_pict
 }
 
 /* Only the output's name tells whether its format stores alpha, HDR or all bits, and the name may
- * depend on the plan. A picture that would lose them, or look wrong, is therefore planned again. If
- * the output must be lossless, the samples stay, and a format without alpha refuses the picture. */
+ * depend on the plan. A picture that would lose one of them is therefore planned again, with a
+ * conversion. For options.lossless it is not, and a format without alpha refuses the picture. */
 enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      const struct gf_chain *chain, struct gf_format in,
                                      const struct gf_plan_request *asked, struct gf_plan *plan,
@@ -249,7 +250,8 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
 {
     struct gf_plan_request request = *asked;
     request.facts = pipeline->facts.tell ? &pipeline->facts : NULL;
-    request.to_srgb &= task->destination || task->output; /* this is the last part */
+    /* Only the last part of the chain converts to sRGB. */
+    request.to_srgb &= task->destination || task->output;
     request.on_device = pipeline->on_cuda;
     GF_TRY(make_plan(pipeline, chain, in, &request, plan, error));
     const char *const name = task->input ? gf_input_name(task->input) : "picture";

@@ -1,5 +1,5 @@
-/* Schedules a plan on the engine, with the pictures that the GPU's coders decode and encode in
- * device memory. */
+/* Schedules a plan on the engine, and has the GPU's coders decode the input and encode the result
+ * in device memory where they can. */
 #include "base/fail.h"
 #include "base/threads/times.h"
 #include "chain/plan.h"
@@ -27,7 +27,7 @@ void gf_pipeline_free_images(struct gf_pipeline *pipeline, struct gf_image *imag
     if (!pipeline || !images || !pipeline->backend || !pipeline->backend->calls->settle)
         return;
     struct gf_backend *const backend = pipeline->backend;
-    backend->calls->settle(backend); /* another picture may get the memory at once */
+    backend->calls->settle(backend); /* waits, since another picture may get the memory at once */
     for (int i = 0; i < count; i++) {
         struct gf_image *const image = &images[i];
         if (image->data)
@@ -37,10 +37,10 @@ void gf_pipeline_free_images(struct gf_pipeline *pipeline, struct gf_image *imag
     }
 }
 
-/* Decodes and encodes pictures in device memory by the GPU's coders. */
+/* Decoding and encoding pictures in device memory by the GPU's coders. */
 
-/* The budget of host memory has to hold the input's file and the encoded result, which may be as
- * large as the input. */
+/* A file may take half of the budget of host memory, since the encoded result may be as large as
+ * the input. */
 uint64_t gf_pipeline_file_bytes_most(const struct gf_pipeline *pipeline)
 {
     return gf_pipeline_resolved(pipeline).memory_bytes / 2;
@@ -72,10 +72,11 @@ pipeline_encode_on_device(struct gf_pipeline *pipeline, const struct gf_picture_
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, begin_s, coded_s,
                  gf_pipeline_image_bytes(device_images->out.format));
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, coded_s, gf_now(), 0);
-    return status ? status : gf_time_check(error); /* kernels and coders are not interrupted */
+    /* The time is checked only here, since kernels and coders cannot be interrupted. */
+    return status ? status : gf_time_check(error);
 }
 
-/* Decodes the file, and takes memory for the result if the device encodes it. */
+/* Decodes the file on the device, and takes device memory for the result if `encodes` is true. */
 static enum gf_status take_images(struct gf_pipeline *pipeline, struct gf_device_file *file,
                                   const struct gf_plan *plan, bool encodes,
                                   struct gf_device_images *images, struct gf_error *error)
@@ -95,8 +96,8 @@ static enum gf_status take_images(struct gf_pipeline *pipeline, struct gf_device
     return GF_OK;
 }
 
-/* Decodes the input on the device if its coders can, and allocates the result there if they can
- * encode it for the sink. Without stages, the input and the result are the same image. */
+/* Decodes the input on the device if its coders can, and takes device memory for the result if they
+ * can encode it for the sink. Without stages, input and result are the same image. */
 static GF_CHECKED enum gf_status
 pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
                             const struct gf_plan *plan, struct gf_source *source,
@@ -122,10 +123,11 @@ pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_pictur
             task->input, task->own_format, source, pipeline->options.serial, plan->in,
             gf_pipeline_file_bytes_most(pipeline), &pipeline->buffers, &file, error);
     if (status || (!file.data && (!encodes || (!plan->stage_count && !task->in_on_device))))
-        return status; /* a failure is reported before the thread waits for the device's start */
+        return status; /* failures are reported without waiting for the start of the device */
     const double begin_s = gf_now();
     status = calls->ready(pipeline->backend, error);
-    gf_time_limit_excuse(begin_s); /* the device's start is not the picture's time */
+    /* Waiting for the device's start does not count as the picture's time. */
+    gf_time_limit_excuse(begin_s);
     if (!status)
         status = calls->coders(pipeline->backend, &device_images->coders, error);
     pipeline->device_codec_used = !status;
@@ -141,7 +143,7 @@ pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_pictur
     return status;
 }
 
-/* Returns the images' memory to the pool, except for the images of the task. */
+/* Returns the memory of the images to the pool, except that of the task's own images. */
 static void pipeline_drop_device_images(struct gf_pipeline *pipeline,
                                         const struct gf_picture_task *task,
                                         const struct gf_device_images *device_images)
@@ -153,8 +155,8 @@ static void pipeline_drop_device_images(struct gf_pipeline *pipeline,
         gf_buffer_pool_return(&pipeline->buffers, device_images->out.data);
 }
 
-/* Schedules a plan on the engine. Decides where its pictures are and how much memory they may use,
- * and fills its profile. */
+/* Scheduling a plan on the engine: where its pictures lie, what memory they get, and its
+ * profile. */
 
 static enum gf_status describe_schedule(struct gf_pipeline *pipeline,
                                         const struct gf_picture_task *task,
@@ -168,8 +170,7 @@ static enum gf_status describe_schedule(struct gf_pipeline *pipeline,
     return gf_pipeline_describe_plan(pipeline, task, plan, error);
 }
 
-/* Allocates device memory for a result that stays on the device. The caller returns the memory to
- * the pool. */
+/* Takes device memory for a result that stays on the device. The caller returns it to the pool. */
 static enum gf_status take_device_result(struct gf_pipeline *pipeline, struct gf_format format,
                                          struct gf_image *image, struct gf_error *error)
 {
@@ -183,8 +184,8 @@ static enum gf_status take_device_result(struct gf_pipeline *pipeline, struct gf
                                  format.height);
 }
 
-/* Returns how many lanes to use. The CPU's threads take as long to start as a small picture in
- * memory takes to filter. If a codec runs, too, their start does not matter. */
+/* Returns how many lanes to use. Starting threads of the CPU takes as long as filtering a small
+ * picture in memory; if a codec runs, too, their start does not matter. */
 static int lanes_for(const struct gf_pipeline *pipeline, const struct gf_plan *plan,
                      bool between_images)
 {
@@ -212,13 +213,12 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
                            gf_pipeline_whole_bytes(pipeline, plan) + encoded;
     if (pipeline->options.memory_bytes)
         options.memory_bytes = gf_pipeline_band_bytes(pipeline, taken);
-    /* If the device decodes and encodes, threads have no work that they could do at the same
-     * time. */
+    /* If the device decodes and encodes, threads would have nothing to do meanwhile. */
     const bool on_device =
         device_images.in.data && (device_images.out.data || task->out_is_callers);
     const bool serial = options.serial || (!options.lanes && on_device);
-    /* A serial schedule waits for the device after each band, so large bands are best, unless a
-     * time limit has to be looked at between bands. */
+    /* A serial schedule waits for the device after each band, so that large bands are best, unless
+     * a time limit has to be checked between bands. */
     const int large_rows =
         (int)(pipeline->backend->calls->band_bytes_most / gf_row_bytes(plan->in)) + 1;
     struct gf_schedule schedule = {
@@ -241,7 +241,7 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
         .in_on_device = device_images.in.data,
         .out_on_device = device_images.out.data || task->out_on_device || task->out_is_callers};
     const size_t spans = pipeline->spans.count;
-    /* Without a stage the decoded picture is the result, and is not copied. */
+    /* Without stages the decoded picture is the result, and is not copied. */
     const bool is_result = !plan->stage_count && device_images.in.data &&
                            (device_images.out.data || task->out_on_device);
     if (!status && task->out_on_device && !is_result)
@@ -276,7 +276,8 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
     return status ? status : describe_schedule(pipeline, task, plan, &schedule, error);
 }
 
-/* Takes the memory that the picture needs from the shared budget while the picture is scheduled. */
+/* Schedules the plan, and takes the memory that the picture needs from the shared budget
+ * meanwhile. */
 enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
                                     struct gf_source *source, struct gf_sink *sink,
                                     const struct gf_picture_task *task, struct gf_error *error)

@@ -1,4 +1,4 @@
-/* Reads the second pictures of filters, by a pipeline of their own. */
+/* Reads the second pictures of filters, such as overlay's, each by a pipeline of its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@ static enum gf_status filter_input(struct gf_pipeline *pipeline, struct gf_input
     return gf_pipeline_filter_task(pipeline, &task, error);
 }
 
-/* Removes the hint from the error: a second picture is always read as a whole, whatever the main
- * picture's options are. */
+/* Removes from the error the hint to use --allow-truncated: a second picture is always refused if
+ * it is truncated, whatever the main picture's options are. */
 static void drop_hint(const struct gf_options *options, struct gf_error *error)
 {
     char *const hint = strstr(error->text, gf_truncated_hint(options));
@@ -28,7 +28,7 @@ static void drop_hint(const struct gf_options *options, struct gf_error *error)
         *hint = '\0';
 }
 
-/* Appends the line to *context. The line is lost if memory has run out. */
+/* Appends a warning as a line to the text *context. It is lost if there is no memory for it. */
 static void note(void *context, const char *text)
 {
     char **const notes = context, *longer;
