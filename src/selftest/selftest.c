@@ -76,8 +76,8 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
     return length;
 }
 
-/* Other numbers may matter beside a word alone. Each word is therefore tried with the defaults,
- * then with the least numbers, then with the greatest ones. */
+/* Returns the set of numbers that stands beside a word. Numbers may matter only beside one word, so
+ * that each word is tried with the default numbers, then with the least, then with the greatest. */
 static enum gf_selftest_set numbers_beside_words(int set, int words)
 {
     return (enum gf_selftest_set)(set < GF_SELFTEST_CHOICES ? set
@@ -89,10 +89,10 @@ static bool is_number(const struct gf_param *param)
     return param->type == GF_TYPE_INT || param->type == GF_TYPE_FLOAT;
 }
 
-/* Writes a chain such as "blur=sigma=0.1:border=edge" with a set of values: the defaults, all
- * parameters at their least or at their greatest, and from GF_SELFTEST_CHOICES on each choice in
- * turn. text has room for GF_SELFTEST_TEXT bytes. Returns false if there is no such set, nor a
- * later one. */
+/* Writes a chain such as "blur=sigma=0.1:border=edge" with set number `set` of values: the
+ * defaults, all parameters at their least or at their greatest, and from GF_SELFTEST_CHOICES on
+ * each word in turn. `text` has room for GF_SELFTEST_TEXT bytes. Returns false if there is no such
+ * set, nor a later one. */
 static bool selftest_chain(const struct gf_filter *filter, int set, char *text)
 {
     const struct gf_param *const list = gf_filter_params(filter);
@@ -125,8 +125,8 @@ static bool selftest_chain(const struct gf_filter *filter, int set, char *text)
     return more;
 }
 
-/* Likewise with the defaults, within a region that has shapes of both kinds and soft edges. Returns
- * false if the filter takes no region. */
+/* Writes the filter with its defaults, within a region that has shapes of both kinds and soft
+ * edges. Returns false if the filter takes no region. */
 static bool selftest_region(const struct gf_filter *filter, char *text)
 {
     if (!gf_filter_takes_region(filter))
@@ -140,13 +140,13 @@ static bool selftest_region(const struct gf_filter *filter, char *text)
 
 static const struct {
     int width, height;
-    bool small; /* part of the short test, for slow checking tools */
-    bool large; /* not with the greatest parameters, whose cost grows with the square of the
+    bool small; /* the size is part of the short test, which slow checking tools run */
+    bool large; /* not used with the greatest parameters, whose cost grows with the square of the
                  * radius */
 } sizes[] = {
     {1, 1, false, false},    {1, 19, false, false}, {19, 1, false, false}, {3, 3, true, false},
-    {33, 17, true, false},   {77, 55, true, true},  {90, 70, true, true}, /* its middle is an exact
-                                                                           * half */
+    {33, 17, true, false},   {77, 55, true, true},  {90, 70, true, true}, /* its middle lies between
+                                                                           * pixels */
     {517, 131, false, true},
 };
 
@@ -168,7 +168,7 @@ static void report(struct gf_selftester *test, const struct gf_filter *filter, i
                    int bits)
 {
     char text[480];
-    /* A filter that consists of others, such as thumbnail, has no kernels of its own. */
+    /* A filter that others do the work of, such as thumbnail, has no kernels of its own. */
     const struct gf_variant *const first = gf_filter_variant_at(filter, 0);
     const char *const variant = gf_selftest_on_cpu(test) ? "bands"
                                 : test->variant          ? test->variant->name
@@ -186,7 +186,7 @@ static void report(struct gf_selftester *test, const struct gf_filter *filter, i
     test->counts->failed += test->failures < test->cases ? test->failures : test->cases;
 }
 
-/* Runs a stencil alone or, if it can apply tables, between two filters that change black. */
+/* Tests a filter alone or, with `fused`, a stencil between two tables that it can apply. */
 static enum gf_status run_chain(struct gf_selftester *test, int set, int fused, int channels,
                                 int bits, char *text, struct gf_error *error)
 {
@@ -249,7 +249,7 @@ static void report_skipped(struct gf_selftester *test, const struct gf_filter *f
     test->counts->skipped++;
 }
 
-/* Runs the default and, on a GPU, the variants that this GPU can run. */
+/* Tests the default kernels and, on a GPU, all variants of the filter that this GPU can run. */
 static enum gf_status run_variants(struct gf_selftester *test, const struct gf_filter *filter,
                                    char *text, struct gf_error *error)
 {
@@ -279,8 +279,8 @@ static enum gf_status run_variants(struct gf_selftester *test, const struct gf_f
 
 static enum gf_status run_backend(struct gf_selftester *test, struct gf_error *error)
 {
-    char *const text = malloc(GF_SELFTEST_TEXT + 64); /* memory with room for the filters before and
-                                                       * after it */
+    /* Room for a chain and for the filters before and after it. */
+    char *const text = malloc(GF_SELFTEST_TEXT + 64);
     if (!text)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     enum gf_status status =

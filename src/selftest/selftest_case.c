@@ -1,5 +1,5 @@
-/* One chain on one picture: its stages and histograms on the device, whole and in bands, in
- * buffers between guard bytes, and how much two results differ. */
+/* Tests one chain on one picture: runs its stages and histograms on the device, whole and in bands,
+ * in buffers between guard bytes, and compares the results with the CPU's. */
 #include "selftest/selftest_case.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ int gf_view_difference(const struct gf_view *a, const struct gf_view *b)
     return worst;
 }
 
-/* Finds the lowest and the highest level that occur; -1 and -1 if none occurs. */
+/* Finds the lowest and the highest level that occur in a histogram; -1 and -1 if none occurs. */
 static void find_extremes(const uint64_t *count, int bins, int extreme[2])
 {
     extreme[0] = extreme[1] = -1;
@@ -85,7 +85,7 @@ static void selftest_guarded_free(struct gf_lane *lane, struct gf_selftest_guard
     *buffer = (struct gf_selftest_guarded){0};
 }
 
-/* Allocates a buffer. The caller frees it, even after a failure. */
+/* Allocates a buffer with guard bytes. The caller frees it, even after a failure. */
 static GF_CHECKED enum gf_status selftest_guarded_alloc(struct gf_lane *lane, size_t bytes,
                                                         struct gf_selftest_guarded *buffer,
                                                         struct gf_error *error)
@@ -99,7 +99,7 @@ static GF_CHECKED enum gf_status selftest_guarded_alloc(struct gf_lane *lane, si
     return GF_OK;
 }
 
-/* Returns the bytes as a view of a picture of one row. */
+/* Returns a view of the bytes as a picture of one row, for copying. */
 static struct gf_view flat(unsigned char *data, size_t bytes)
 {
     return (struct gf_view){.data = data,
@@ -108,7 +108,7 @@ static struct gf_view flat(unsigned char *data, size_t bytes)
                             .rows = 1};
 }
 
-/* Copies the whole buffer to the device, or back. */
+/* Copies the whole buffer to the device, or from it. */
 static GF_CHECKED enum gf_status selftest_copy(struct gf_lane *lane,
                                                struct gf_selftest_guarded *buffer, bool to_device,
                                                struct gf_error *error)
@@ -149,8 +149,8 @@ static bool all_guard(const unsigned char *bytes, size_t count)
     return true;
 }
 
-/* Whether the guard bytes, and the padding after every row of the view, are unchanged. `view` is
- * NULL if there are no rows. */
+/* Whether the guard bytes of the buffer, and the padding after every row of the view, are
+ * unchanged. `view` is NULL if the buffer holds no rows. */
 static bool selftest_guards_hold(const struct gf_selftest_guarded *buffer,
                                  const struct gf_view *view)
 {
@@ -166,8 +166,6 @@ static bool selftest_guards_hold(const struct gf_selftest_guarded *buffer,
     return true;
 }
 
-/* ---- the stages of a chain ---- */
-
 enum { INPUT, OUTPUT, SCRATCH, BUFFERS };
 
 static void note_failure(struct gf_selftester *test, const char *text)
@@ -176,7 +174,8 @@ static void note_failure(struct gf_selftester *test, const char *text)
         snprintf(test->first_failure, sizeof test->first_failure, "%s", text);
 }
 
-/* Compares the band's result with the CPU's, and finds writes outside the buffers. */
+/* Compares a band's result with the CPU's, and notes a failure if they differ or if a kernel wrote
+ * outside the buffers. */
 static void judge_band(struct gf_selftester *test, const struct gf_stage *stage,
                        const struct gf_view *result, const struct gf_view *expected,
                        bool guards_hold)
@@ -196,7 +195,7 @@ static void judge_band(struct gf_selftester *test, const struct gf_stage *stage,
     note_failure(test, text);
 }
 
-/* Copies the buffers to the device, runs the stage and copies them back. */
+/* Copies the buffers to the device, runs the stage there, and copies them back. */
 static enum gf_status run_on_device(struct gf_selftester *test, const struct gf_stage *stage,
                                     const void *constants, struct gf_selftest_guarded *buffer,
                                     const struct gf_view *in, const struct gf_view *out,
@@ -212,8 +211,8 @@ static enum gf_status run_on_device(struct gf_selftester *test, const struct gf_
     return calls->wait(test->lane, error);
 }
 
-/* Computes rows y0 .. y1 - 1 of the stage's result on the device, from only the rows of `in` that
- * they need. */
+/* Computes rows y0 .. y1 - 1 of the stage's result on the device, with only those rows of `in` in
+ * its memory that they need, and judges them. */
 static enum gf_status run_band(struct gf_selftester *test, const struct gf_stage *stage,
                                const void *constants, const struct gf_view *in,
                                const struct gf_view *expected, int y0, int y1,
@@ -259,7 +258,7 @@ static void *alloc_cpu_scratch(const struct gf_stage *stage)
     return aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
 }
 
-/* Runs a stage on the whole picture and in three bands. */
+/* Tests a stage on the whole picture and in three bands. */
 static enum gf_status run_bands(struct gf_selftester *test, const struct gf_stage *stage,
                                 const void *constants, const struct gf_view *in,
                                 const struct gf_view *expected, struct gf_error *error)
@@ -272,7 +271,7 @@ static enum gf_status run_bands(struct gf_selftester *test, const struct gf_stag
     return GF_OK;
 }
 
-/* Runs a stage or, if it consists of several filters, these one after the other. *picture becomes
+/* Tests a stage or, if it has several filters, one after the other. *picture, the input, becomes
  * the CPU's result. */
 static enum gf_status run_stage(struct gf_selftester *test, struct gf_stage *stage,
                                 struct gf_image *picture, const struct gf_histogram *histogram,
@@ -305,7 +304,7 @@ static enum gf_status run_stage(struct gf_selftester *test, struct gf_stage *sta
     return status;
 }
 
-/* Counts the picture on the device, in a buffer with padded rows. */
+/* Counts the picture on the device, from a buffer with padded rows. */
 static enum gf_status count_on_device(struct gf_selftester *test, const struct gf_stage *stage,
                                       const struct gf_image *picture,
                                       struct gf_selftest_guarded *buffer,
@@ -329,7 +328,7 @@ static enum gf_status count_on_device(struct gf_selftester *test, const struct g
     return status;
 }
 
-/* Compares the device's histogram with the CPU's, which *histogram becomes. */
+/* Compares the device's histogram of the picture with the CPU's, which *histogram becomes. */
 static enum gf_status run_statistic(struct gf_selftester *test, const struct gf_stage *stage,
                                     const struct gf_image *picture, struct gf_histogram *histogram,
                                     struct gf_error *error)
@@ -358,7 +357,7 @@ static enum gf_status run_statistic(struct gf_selftester *test, const struct gf_
     return status;
 }
 
-/* Fills the picture with noise over a ramp, with some flat rows, and with alpha that is often 0 or
+/* Fills the picture with a ramp with noise, with some flat rows, and with alpha that is often 0 or
  * full. */
 static void fill_picture(struct gf_image *picture)
 {
@@ -386,7 +385,8 @@ static void fill_picture(struct gf_image *picture)
     }
 }
 
-/* A greatest aspect of 10000 makes gigabytes of a large picture, and small ones show the same. */
+/* Whether a stage makes a picture too large to test: an aspect of 10000, the greatest, makes
+ * gigabytes of a large picture, and small pictures show the same. */
 static bool makes_much_of(const struct gf_plan *plan)
 {
     enum { PIXELS_MOST = 1 << 22 };

@@ -18,13 +18,12 @@ struct gf_selftester {
     struct gf_spans spans;
     char device[96];
     bool small_only;
-    int architecture;                 /* compute capability of the GPU, 90 for 9.0 */
-    const char *filters;              /* names of the filters to test, separated by commas; empty:
-                                       * all */
-    const struct gf_variant *variant; /* the variant that is tested; NULL: the default, or the CPU's
-                                       * code */
-    /* The counts of the current line, which is about a filter at one depth and number of
-     * channels. */
+    int architecture;    /* the compute capability of the GPU, 90 for 9.0 */
+    const char *filters; /* names of the filters to test, separated by commas; "": all */
+    /* The variant that is tested; NULL: the default kernels, or the CPU's code. */
+    const struct gf_variant *variant;
+    /* Counts for the line that is printed next, which is about one filter at one depth and number
+     * of channels; `worst` is the largest difference. */
     int cases, failures, worst;
     char first_failure[300];
 };
@@ -39,10 +38,9 @@ static inline bool gf_selftest_on_cpu(const struct gf_selftester *test)
 enum gf_status gf_selftest_case(struct gf_selftester *test, const struct gf_chain *chain,
                                 struct gf_format format, struct gf_error *error) GF_CHECKED;
 
-/* Buffers of the self-test. Guard bytes are before and after each buffer, and padding is after each
- * row, so that the self-test finds a kernel that writes outside its rows. */
+/* Buffers of the self-test have guard bytes before and after them, and padding after each row, so
+ * that a kernel that writes outside its rows is found. */
 
-/* The number of guard bytes before each buffer, and after it. */
 enum { GF_SELFTEST_GUARD = 256 };
 
 /* A buffer in the backend's memory, with its copy in host memory. */
@@ -60,12 +58,10 @@ enum gf_selftest_set {
     GF_SELFTEST_CHOICES
 };
 
-/* ---- how much two results differ ---- */
-
 /* Returns the largest difference of a sample between the rows of `a` and the same rows of `b`. */
 int gf_view_difference(const struct gf_view *a, const struct gf_view *b);
 
-/* Returns the largest difference of a counter. With extremes_only, it compares only the lowest and
- * the highest level that occur, which is all that some variants count. */
+/* Returns the largest difference of a level's count. With extremes_only, it compares only the
+ * lowest and the highest level that occur, which is all that some variants count. */
 double gf_histogram_difference(const struct gf_histogram *a, const struct gf_histogram *b,
                                bool extremes_only);
