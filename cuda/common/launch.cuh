@@ -198,6 +198,20 @@ static int for_samples(const Picture &picture, const Function &function)
     });
 }
 
+/* Does the same for the picture of a stencil. One of 8 bits has no alpha: the planner makes
+ * stencils work on premultiplied colour, which has 16. */
+template <class Picture, class Function>
+static int for_stencil_samples(const Picture &picture, const Function &function)
+{
+    if (picture.bits == 8)
+        return picture.channels == 1   ? function((unsigned char)0, constant<1>())
+               : picture.channels == 3 ? function((unsigned char)0, constant<3>())
+                                       : (int)cudaErrorInvalidValue;
+    return for_channels(picture.channels, [&](auto channels) -> int {
+        return function((unsigned short)0, channels);
+    });
+}
+
 /* Calls function(n) with the bytes of a pixel, which has 1 to 4 samples of 8 or 16 bits, as a
  * compile-time constant. */
 template <class Function> static int for_pixel_bytes(int bytes, const Function &function)

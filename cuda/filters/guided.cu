@@ -265,7 +265,7 @@ extern "C" int gf_guided_cuda(const struct gf_launch *launch)
     args.line = launch->scratch;
     if (!args.p.rows)
         return cudaSuccess;
-    return for_samples(args.p, [&](auto sample, auto channels) -> int {
+    return for_stencil_samples(args.p, [&](auto sample, auto channels) -> int {
         using square = typename window_square<decltype(sample)>::type;
         return launch_guided<decltype(sample), square, decltype(channels)::value>(args, stream);
     });

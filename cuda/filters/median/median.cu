@@ -142,7 +142,7 @@ extern "C" int gf_median_cuda(const struct gf_launch *launch)
     if (median->radius == 2)
         return gf_median_tiles(p, stream);
     if (median->radius == 1)
-        return for_samples(p, [&](auto sample, auto channels) -> int {
+        return for_stencil_samples(p, [&](auto sample, auto channels) -> int {
             return walk_strips<median_of_nine<decltype(sample), decltype(channels)::value>>(p, {},
                                                                                             stream);
         });

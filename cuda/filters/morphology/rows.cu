@@ -284,20 +284,19 @@ static int launch_rows(struct rows_args args, cudaStream_t stream)
     });
 }
 
-template <class Sample>
-static int rows_of_channels(const struct rows_args &args, cudaStream_t stream)
-{
-    switch (args.p.channels) {
-    case 1:
-        return launch_rows<Sample, row_shape<Sample, 1, 32, 128, 4>>(args, stream);
-    case 2:
-        return launch_rows<Sample, row_shape<Sample, 2, 16, 128, 4>>(args, stream);
-    case 3:
-        return launch_rows<Sample, row_shape<Sample, 3, 16, 128, 5>>(args, stream);
-    default:
-        return launch_rows<Sample, row_shape<Sample, 4, 8, 256, 2>>(args, stream);
-    }
-}
+/* The shape of blocks for pictures of 1 to 4 channels. */
+template <class Sample, int CHANNELS> struct shape_of {
+    typedef row_shape<Sample, 1, 32, 128, 4> type;
+};
+template <class Sample> struct shape_of<Sample, 2> {
+    typedef row_shape<Sample, 2, 16, 128, 4> type;
+};
+template <class Sample> struct shape_of<Sample, 3> {
+    typedef row_shape<Sample, 3, 16, 128, 5> type;
+};
+template <class Sample> struct shape_of<Sample, 4> {
+    typedef row_shape<Sample, 4, 8, 256, 2> type;
+};
 
 int gf_morphology_rows(const struct view_pair &p, int reach, unsigned flip, bool upwards,
                        cudaStream_t stream)
@@ -308,6 +307,9 @@ int gf_morphology_rows(const struct view_pair &p, int reach, unsigned flip, bool
     args.outside = word_outside(p, flip);
     args.reach = reach;
     args.upwards = upwards;
-    return p.bits == 8 ? rows_of_channels<unsigned char>(args, stream)
-                       : rows_of_channels<unsigned short>(args, stream);
+    return for_stencil_samples(p, [&](auto sample, auto channels) -> int {
+        typedef decltype(sample) Sample;
+        return launch_rows<Sample, typename shape_of<Sample, decltype(channels)::value>::type>(
+            args, stream);
+    });
 }

@@ -39,15 +39,11 @@ template <class Sample, int PIXEL, int OUT> struct three_rows {
     }
 };
 
-/* Returns ones for the samples of word `w` that are alpha, if the last of 2 or 4 channels is. */
-template <class Sample, int CHANNELS>
-static __device__ __forceinline__ unsigned alpha_of_word(int w)
+/* Returns ones for the samples of word `w` that are alpha, if the last of 2 or 4 channels is; they
+ * have 16 bits then. */
+template <int CHANNELS> static __device__ __forceinline__ unsigned alpha_of_word(int w)
 {
-    if (CHANNELS % 2)
-        return 0;
-    if (sizeof(Sample) == 1)
-        return CHANNELS == 2 ? 0xFF00FF00u : 0xFF000000u;
-    return CHANNELS == 2 || w % 2 ? 0xFFFF0000u : 0;
+    return CHANNELS == 2 || (CHANNELS == 4 && w % 2) ? 0xFFFF0000u : 0;
 }
 
 /* Squares of 3x3 in one pass, a walk down strips (cuda/common/walk.cuh): dilation, erosion, and
@@ -125,7 +121,7 @@ template <class Sample, int CHANNELS> struct gradient_of_three : walk_stencil<Sa
     {
 #pragma unroll
         for (int w = 0; w < 4; w++) {
-            const unsigned kept = alpha_of_word<Sample, CHANNELS>(w) & keeps;
+            const unsigned kept = alpha_of_word<CHANNELS>(w) & keeps;
             out[w] = ((most.result[w] - least.result[w]) & ~kept) | (middle[w] & kept);
         }
     }
@@ -133,7 +129,7 @@ template <class Sample, int CHANNELS> struct gradient_of_three : walk_stencil<Sa
 
 int gf_morphology_gradient(const struct view_pair &p, bool has_alpha, cudaStream_t stream)
 {
-    return for_samples(p, [&](auto sample, auto channels) -> int {
+    return for_stencil_samples(p, [&](auto sample, auto channels) -> int {
         return walk_strips<gradient_of_three<decltype(sample), decltype(channels)::value>>(
             p, has_alpha ? ~0u : 0, stream);
     });
@@ -141,7 +137,7 @@ int gf_morphology_gradient(const struct view_pair &p, bool has_alpha, cudaStream
 
 int gf_morphology_small(const struct view_pair &p, unsigned flip, cudaStream_t stream)
 {
-    return for_samples(p, [&](auto sample, auto channels) -> int {
+    return for_stencil_samples(p, [&](auto sample, auto channels) -> int {
         return walk_strips<largest_of_three<decltype(sample), decltype(channels)::value>>(p, flip,
                                                                                           stream);
     });
@@ -281,7 +277,7 @@ static int launch_medium(const struct view_pair &p, unsigned flip, cudaStream_t 
 
 int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream)
 {
-    return for_samples(p, [&](auto sample, auto channels) -> int {
+    return for_stencil_samples(p, [&](auto sample, auto channels) -> int {
         return launch_medium<decltype(sample), decltype(channels)::value>(p, flip, stream);
     });
 }
@@ -352,7 +348,7 @@ struct opening_of_three : walk_stencil<Sample, CHANNELS> {
 #pragma unroll
         for (int w = 0; w < 4; w++) {
             if (SUBTRACTS) {
-                const unsigned kept = alpha_of_word<Sample, CHANNELS>(w) & args.keeps;
+                const unsigned kept = alpha_of_word<CHANNELS>(w) & args.keeps;
                 const unsigned from = before[w] ^ args.flip;
                 const unsigned more =
                     samples<Sample>::of(from).larger(samples<Sample>::of(out[w])).word();
@@ -390,7 +386,7 @@ int gf_morphology_opening(const struct view_pair &p, enum gf_morphology_make mak
     args.outside = p.border == GF_BORDER_CONSTANT ? args.flip : 0;
     args.wraps = p.border == GF_BORDER_WRAP;
     args.keeps = has_alpha ? ~0u : 0;
-    return for_samples(p, [&](auto sample, auto channels) -> int {
+    return for_stencil_samples(p, [&](auto sample, auto channels) -> int {
         typedef decltype(sample) Sample;
         constexpr int CHANNELS = decltype(channels)::value;
         return subtracts ? walk_strips<opening_of_three<Sample, CHANNELS, true>>(p, args, stream)

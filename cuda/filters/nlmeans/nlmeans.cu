@@ -130,12 +130,12 @@ static __device__ __forceinline__ void store_means(const struct nlmeans_args &ar
  * integers, one of each shift, which lanes exchange by shuffles and which become pairs of
  * weights. */
 
-/* The samples are the bytes of a word. With up to three channels byte 3 is 1, so that the weighted
+/* The samples, of one or three channels, are the bytes of a word. Byte 3 is 1, so that the weighted
  * sum of byte 3 is the sum of the weights. */
 template <int COUNT> struct pixels8 {
     typedef unsigned pixel;
     static constexpr int channels = COUNT;
-    static constexpr int rows = COUNT < 4 ? 12 : 8, warps = 4; /* as the registers allow */
+    static constexpr int rows = 12, warps = 4; /* as the registers allow */
     unsigned sum[4], weights;
 
     static __device__ __forceinline__ pixel load(const unsigned char *row, int x)
@@ -148,20 +148,18 @@ template <int COUNT> struct pixels8 {
     }
     static __device__ __forceinline__ pixel nothing()
     {
-        return COUNT < 4 ? 0x01000000u : 0;
+        return 0x01000000u;
     }
     /* Adds a pixel of each of two shifts; `pair` has their weights in its halves. */
     __device__ __forceinline__ void add(unsigned pair, pixel a, pixel b)
     {
         const unsigned lower = __byte_perm(a, b, 0x5140), upper = __byte_perm(a, b, 0x7362);
         sum[0] = __dp2a_lo(pair, lower, sum[0]);
-        if (COUNT >= 2)
+        if (COUNT == 3) {
             sum[1] = __dp2a_hi(pair, lower, sum[1]);
-        if (COUNT >= 3)
             sum[2] = __dp2a_lo(pair, upper, sum[2]);
-        if (COUNT == 4)
-            sum[3] = __dp2a_hi(pair, upper, sum[3]);
-        weights = COUNT == 4 ? __dp2a_lo(pair, 0x0101u, weights) : __dp2a_hi(pair, upper, weights);
+        }
+        weights = __dp2a_hi(pair, upper, weights);
     }
     __device__ __forceinline__ void store(unsigned char *row, int x) const
     {
@@ -482,9 +480,11 @@ extern "C" int gf_nlmeans_cuda(const struct gf_launch *launch)
     args.limit = farthest < UINT_MAX ? (unsigned)farthest : UINT_MAX;
     if (!args.p.rows)
         return cudaSuccess;
-    return for_channels(args.p.channels, [&](auto channels) {
+    return for_stencil_samples(args.p, [&](auto sample, auto channels) -> int {
         constexpr int COUNT = decltype(channels)::value;
-        return args.p.bits == 8 ? launch_nlmeans<pixels8<COUNT>>(args, stream)
-                                : launch_nlmeans<pixels16<COUNT>>(args, stream);
+        if constexpr (sizeof sample == 1)
+            return launch_nlmeans<pixels8<COUNT>>(args, stream);
+        else
+            return launch_nlmeans<pixels16<COUNT>>(args, stream);
     });
 }

@@ -36,11 +36,9 @@ struct gradient : walk_stencil<Sample, CHANNELS> {
     {
 #pragma unroll
         for (int w = 0; w < 4; w++) {
-            const unsigned alpha = CHANNELS % 2                           ? 0
-                                   : sizeof(Sample) == 2 && CHANNELS == 4 ? w % 2 * 0xFFFF0000u
-                                   : sizeof(Sample) == 2                  ? 0xFFFF0000u
-                                   : CHANNELS == 4                        ? 0xFF000000u
-                                                                          : 0xFF00FF00u;
+            const unsigned alpha = CHANNELS % 2    ? 0
+                                   : CHANNELS == 4 ? w % 2 * 0xFFFF0000u
+                                                   : 0xFFFF0000u;
             out[w] = (result[w] & ~alpha) | (above[w] & alpha);
         }
     }
@@ -64,13 +62,7 @@ template <int CHANNELS>
 static __device__ __forceinline__ void neighbours8(const __half2 pair[6][2], int w, int odd,
                                                    __half2 *left, __half2 *right)
 {
-    if (CHANNELS == 4) {
-        *left = pair[w - 1][odd];
-        *right = pair[w + 1][odd];
-    } else if (CHANNELS == 2) {
-        *left = between(pair[w - 1][odd], pair[w][odd]);
-        *right = between(pair[w][odd], pair[w + 1][odd]);
-    } else if (CHANNELS == 3) {
+    if (CHANNELS == 3) {
         *left = odd ? between(pair[w - 1][0], pair[w][0]) : pair[w - 1][1];
         *right = odd ? pair[w + 1][0] : between(pair[w][1], pair[w + 1][1]);
     } else {
@@ -231,36 +223,48 @@ static inline float estimate_scale(const struct gf_sobel *sobel)
 /* Launches the kernel with the root ROOT, which is exact, or for 8 bits with ESTIMATE if both give
  * the same samples. */
 template <class ESTIMATE, class ROOT, int CHANNELS>
-static int launch_channels(const struct gf_launch *launch, const struct gf_sobel *sobel)
+static int launch_8(const struct view_pair &p, const struct gf_sobel *sobel, cudaStream_t stream)
 {
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
-    const struct view_pair p = view_pair_of(launch, sobel->border);
-    const int kernel = sobel->kernel;
-    const float scale = sobel->scale, scale8 = scale * 16777216.0f;
+    const float scale = sobel->scale * 16777216.0f;
     /* The variant without an estimate accepts only Sobel's weights. */
     if constexpr (!ESTIMATE::EXACT) {
-        if (p.bits == 16 && kernel == GF_GRADIENT_SCHARR)
-            return walk_strips<sobel16<CHANNELS, ROOT, 3, 10>>(p, scale, stream);
-        if (p.bits == 16 && kernel == GF_GRADIENT_PREWITT)
-            return walk_strips<sobel16<CHANNELS, ROOT, 1, 1>>(p, scale, stream);
-        if (kernel == GF_GRADIENT_SCHARR)
-            return walk_strips<scharr8<CHANNELS, ROOT>>(p, scale8, stream);
-        if (kernel == GF_GRADIENT_PREWITT)
-            return walk_strips<sobel8<CHANNELS, ROOT, 1>>(p, scale8, stream);
+        if (sobel->kernel == GF_GRADIENT_SCHARR)
+            return walk_strips<scharr8<CHANNELS, ROOT>>(p, scale, stream);
+        if (sobel->kernel == GF_GRADIENT_PREWITT)
+            return walk_strips<sobel8<CHANNELS, ROOT, 1>>(p, scale, stream);
     }
-    if (kernel != GF_GRADIENT_SOBEL)
+    if (sobel->kernel != GF_GRADIENT_SOBEL)
         return cudaErrorNotSupported;
-    if (p.bits == 16)
-        return walk_strips<sobel16<CHANNELS, ROOT, 1, 2>>(p, scale, stream);
-    if (ESTIMATE::EXACT || !gf_sobel_estimate_suffices(scale))
-        return walk_strips<sobel8<CHANNELS, ROOT>>(p, scale8, stream);
+    if (ESTIMATE::EXACT || !gf_sobel_estimate_suffices(sobel->scale))
+        return walk_strips<sobel8<CHANNELS, ROOT>>(p, scale, stream);
     return walk_strips<sobel8<CHANNELS, ESTIMATE>>(p, estimate_scale(sobel), stream);
+}
+
+template <class ESTIMATE, class ROOT, int CHANNELS>
+static int launch_16(const struct view_pair &p, const struct gf_sobel *sobel, cudaStream_t stream)
+{
+    const float scale = sobel->scale;
+    if constexpr (!ESTIMATE::EXACT) {
+        if (sobel->kernel == GF_GRADIENT_SCHARR)
+            return walk_strips<sobel16<CHANNELS, ROOT, 3, 10>>(p, scale, stream);
+        if (sobel->kernel == GF_GRADIENT_PREWITT)
+            return walk_strips<sobel16<CHANNELS, ROOT, 1, 1>>(p, scale, stream);
+    }
+    return sobel->kernel == GF_GRADIENT_SOBEL
+               ? walk_strips<sobel16<CHANNELS, ROOT, 1, 2>>(p, scale, stream)
+               : (int)cudaErrorNotSupported;
 }
 
 template <class ESTIMATE, class ROOT> static int launch_rolling(const struct gf_launch *launch)
 {
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
-    return for_channels(launch->in.format.channels, [&](auto channels) -> int {
-        return launch_channels<ESTIMATE, ROOT, decltype(channels)::value>(launch, sobel);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const struct view_pair p = view_pair_of(launch, sobel->border);
+    return for_stencil_samples(p, [&](auto sample, auto channels) -> int {
+        constexpr int CHANNELS = decltype(channels)::value;
+        if constexpr (sizeof sample == 1)
+            return launch_8<ESTIMATE, ROOT, CHANNELS>(p, sobel, stream);
+        else
+            return launch_16<ESTIMATE, ROOT, CHANNELS>(p, sobel, stream);
     });
 }
