@@ -559,6 +559,9 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
                         (size_t)shared, (cudaStream_t)launch->stream, maps, args);
 }
 
+/* The oldest code whose kernels are faster than others for a stencil that is not large. */
+enum { STRIPS_SMALL_CODE = 80 };
+
 /* Whether the kernels of this file are faster than others. A stencil is `large` if it reaches
  * further than 8 rows. An H200 was measured, with its own code and with code for 7.5 and 8.0 (8K
  * RGB8, ms, these kernels and the others): blur=2 0.153 and 0.206 by code for 8.0, 0.286 and 0.206
@@ -574,6 +577,6 @@ static inline bool strips_are_faster(const void *kernel, bool large)
         code_version(kernel, &version) != cudaSuccess)
         return false;
     if (major == 9 && minor == 0)
-        return large || version >= 80;
-    return large && (major == 8 || major == 12) && version >= 80;
+        return large || version >= STRIPS_SMALL_CODE;
+    return large && (major == 8 || major == 12) && version >= STRIPS_SMALL_CODE;
 }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <limits.h>
 
 /* What never changes on a device while the process runs. CUDA is asked once, since its answer takes
  * a part of a microsecond, and setting an attribute of a kernel waits for copies on the device. All
@@ -234,6 +235,8 @@ template <class Function> static int for_pixel_bytes(int bytes, const Function &
  * to counters or to anything else that a kernel writes. Data that were copied to the device before
  * the launch may be read earlier, because early_wait() waits only for kernels. */
 
+enum { EARLY_CODE = 90 }; /* see CODE_VERSION */
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define GF_HAS_EARLY 1
 #else
@@ -255,6 +258,14 @@ static __device__ __forceinline__ void early_wait(void)
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
+
+/* The compute capability that the code is compiled for: 90 for 9.0. A kernel is empty in code for
+ * which the host never launches it. */
+#ifdef __CUDA_ARCH__
+constexpr int CODE_VERSION = __CUDA_ARCH__ / 10;
+#else
+constexpr int CODE_VERSION = INT_MAX;
+#endif
 
 /* Finds out for which compute capability the code was compiled that the device runs: 90 for 9.0.
  * The driver compiles code for an older one than the device's from PTX. All kernels are built for
@@ -283,7 +294,7 @@ static inline cudaError_t starts_early(const void *kernel, bool *early)
 {
     int version = 0;
     const cudaError_t status = code_version(kernel, &version);
-    *early = version >= 90;
+    *early = version >= EARLY_CODE;
     return status;
 }
 

@@ -443,12 +443,22 @@ template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
     }
 };
 
+/* The oldest code that is launched: convolve_quick_is_faster() chooses END_QUICK, and
+ * convolve_near_is_faster() END_NEAR for small matrices. */
+template <class Shape, convolve_end END>
+static constexpr int CONVOLVE_OLDEST_CODE = END == END_QUICK                 ? EARLY_CODE
+                                            : END == END_NEAR &&Shape::SMALL ? STRIPS_SMALL_CODE
+                                                                             : 0;
+
 template <class Shape, int EACH, convolve_end END = END_EXACT, class Fuse = fuse_none>
 __global__ void __launch_bounds__(Shape::THREADS, EACH)
     convolve_mma_kernel(const __grid_constant__ strip_maps maps,
                         const __grid_constant__ convolve_mma_args args)
 {
-    make_strips<Shape, convolve_state<Shape, END, Fuse>>(maps, args);
+    if constexpr (CODE_VERSION >= CONVOLVE_OLDEST_CODE<Shape, END>)
+        make_strips<Shape, convolve_state<Shape, END, Fuse>>(maps, args);
+    else
+        __trap();
 }
 
 /* Chooses a shape for each matrix, and decides whether that shape is faster than other kernels. */

@@ -507,12 +507,21 @@ template <class Shape, class Args, class Fuse> struct mma_choice<Shape, Args, Fu
 template <class Shape, class Args, class Fuse>
 using mma_state = typename mma_choice<Shape, Args, Fuse, Shape::TOGETHER>::type;
 
+/* The oldest code that is launched: with tables, mma_is_faster() chooses it. */
+template <class Shape, class Fuse>
+static constexpr int MMA_OLDEST_CODE = Shape::REACH <= 8 && (Fuse::BEFORE || Fuse::AFTER)
+                                           ? STRIPS_SMALL_CODE
+                                           : 0;
+
 template <class Shape, class Finish, int EACH, class Fuse>
 __global__ void __launch_bounds__(Shape::THREADS, EACH)
     blur_mma_kernel(const __grid_constant__ strip_maps maps,
                     const __grid_constant__ mma_args<Finish> args)
 {
-    make_strips<Shape, mma_state<Shape, mma_args<Finish>, Fuse>>(maps, args);
+    if constexpr (CODE_VERSION >= MMA_OLDEST_CODE<Shape, Fuse>)
+        make_strips<Shape, mma_state<Shape, mma_args<Finish>, Fuse>>(maps, args);
+    else
+        __trap();
 }
 
 template <class Shape, int EACH, class Fuse = fuse_none, class Finish>

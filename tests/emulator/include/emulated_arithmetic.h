@@ -109,6 +109,8 @@ uint32_t shared_address(const void *at);
 
 static inline size_t __cvta_generic_to_shared(const void *at) { return emulated::shared_address(at); }
 
+static inline void __trap(void) { abort(); }
+
 template <class T> T __ldg(const T *at) { return *at; }
 template <class T> T __ldcs(const T *at) { return *at; }
 template <class T> T __ldcg(const T *at) { return *at; }
