@@ -247,11 +247,15 @@ GF_TARGET_CLONES static void add_shifts(struct tile *tile, const struct constant
 {
     const int search = constants->nlmeans.search;
     for (int dy = -search; dy <= search; dy++) {
-        for (int dx = -search; dx <= search; dx++)
-            GF_BY_DEPTH(
-                format.bits, BITS,
+        for (int dx = -search; dx <= search; dx++) {
+            if (format.bits == 16)
                 GF_BY_CHANNELS(format.channels, CHANNELS,
-                               add_shift(tile, constants, dx, dy, columns, rows, BITS, CHANNELS)));
+                               add_shift(tile, constants, dx, dy, columns, rows, 16, CHANNELS))
+            else if (format.channels == 3) /* pictures with alpha arrive in 16 bits */
+                add_shift(tile, constants, dx, dy, columns, rows, 8, 3);
+            else
+                add_shift(tile, constants, dx, dy, columns, rows, 8, 1);
+        }
     }
 }
 
