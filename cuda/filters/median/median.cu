@@ -1,3 +1,4 @@
+/* Medians of 3x3 by networks, of 5x5 by sorted columns, and of 7x7 and more by trees. */
 #include "cuda/filters/median/median.cuh"
 
 #include <limits.h>
@@ -132,6 +133,398 @@ template <class Sample, int CHANNELS> struct median_of_nine : walk_stencil<Sampl
     }
 };
 
+/* Medians of 5x5 windows, four at a time. A thread sorts the four middle samples of each of its
+ * columns of six samples, and the threads of a block exchange the sorted samples. Then a thread
+ * reads six columns and computes a tile of two by two results. A word holds samples of two tiles,
+ * one above the other. The kernel does not use walk.cuh, because a thread owns two columns and
+ * shares its sorted samples with other threads. */
+constexpr int THREADS = 128;
+constexpr int COLUMNS = 2 * THREADS; /* columns of a block, at most */
+constexpr int SIDE = 6;              /* the side of the square that the four windows cover */
+constexpr int REACH = 2;
+constexpr int ROWS = 96; /* rows of a block */
+
+/* The layout of a plane, a row of shared memory with one sample of each column of a block: the top
+ * sample, the bottom sample, or the sample of a given rank among the four between. For each channel
+ * the even columns come first, then the odd columns, so that lanes with adjacent tiles read
+ * adjacent words. */
+struct plane {
+    int pixels; /* pixels of a row, an even number */
+    __host__ __device__ explicit plane(int channels) : pixels(COLUMNS / channels / 2 * 2)
+    {
+    }
+    __host__ __device__ int results() const
+    {
+        return pixels - 2 * REACH;
+    }
+    __device__ int at(int channel, int pixel) const
+    {
+        return channel * pixels + (pixel & 1) * (pixels / 2) + pixel / 2;
+    }
+};
+
+/* A column of the picture, with the rows that two tiles need. */
+template <class Sample> struct column {
+    /* The column's sample in the view's first row; NULL: the border's constant. */
+    const Sample *top;
+    int to; /* the column's place in a plane */
+    uint32_t v[STEP + 2 * REACH];
+
+    __device__ __forceinline__ void load(int i, long long offset)
+    {
+        v[i] = top && offset >= 0 ? __ldg((const Sample *)((const char *)top + offset)) : 0;
+    }
+    __device__ __forceinline__ void sort(uint32_t (&planes)[SIDE][COLUMNS]) const
+    {
+        uint32_t both[SIDE];
+#pragma unroll
+        for (int i = 0; i < SIDE; i++)
+            both[i] = v[i] | v[i + 2] << 16;
+        net_sort4(both + 1);
+#pragma unroll
+        for (int i = 0; i < SIDE; i++)
+            planes[i][to] = both[i];
+    }
+};
+
+static __device__ __forceinline__ void make_tile(const uint32_t (&planes)[SIDE][COLUMNS], int even,
+                                                 int odd, uint32_t (&result)[2][2])
+{
+    uint32_t core[SIDE][4], top[SIDE], bottom[SIDE];
+#pragma unroll
+    for (int x = 0; x < SIDE; x++) {
+        const int at = (x % 2 ? odd : even) + x / 2;
+        top[x] = planes[0][at];
+        bottom[x] = planes[SIDE - 1][at];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            core[x][i] = planes[1 + i][at];
+    }
+    net_medians5(core, top, bottom, result);
+}
+
+/* Stores the part of a tile that is in the picture at `out`: `rows` rows, and one or two pixels of
+ * each. */
+template <class Sample>
+static __device__ __forceinline__ void store_tile(unsigned char *out, size_t pitch, int rows,
+                                                  bool two, int channels,
+                                                  const uint32_t (&result)[2][2])
+{
+#pragma unroll
+    for (int y = 0; y < STEP; y++) {
+        if (y >= rows)
+            break;
+        Sample *const row = (Sample *)(out + y * pitch);
+        row[0] = (Sample)(y < 2 ? result[y][0] & 0xffff : result[y - 2][0] >> 16);
+        if (two)
+            row[channels] = (Sample)(y < 2 ? result[y][1] & 0xffff : result[y - 2][1] >> 16);
+    }
+}
+
+template <class Sample>
+static __global__ void __launch_bounds__(THREADS) median_tiles_kernel(struct view_pair p)
+{
+    /* There are two sets of planes, which alternate, so that one barrier for each step is
+     * enough. */
+    __shared__ uint32_t planes[2][SIDE][COLUMNS];
+    __shared__ long long offset[ROWS + 2 * REACH];
+    const struct plane plane(p.channels);
+    const int thread = threadIdx.x, x0 = (int)blockIdx.x * plane.results();
+    struct column<Sample> columns[2];
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        const int sample = thread + k * THREADS, pixel = sample / p.channels;
+        const int from =
+            median_column((x0 - REACH) * p.channels + sample, p.channels, p.width, p.border, REACH);
+        columns[k].top = from < 0 ? NULL : (const Sample *)p.in + from;
+        columns[k].to = pixel < plane.pixels ? plane.at(sample - pixel * p.channels, pixel) : -1;
+    }
+    const int tiles = plane.results() / 2, channel = thread / tiles;
+    const int pixel = 2 * (thread - channel * tiles), x = x0 + pixel;
+    const bool has_tile = channel < p.channels && x < p.width;
+    const int even = plane.at(channel, pixel), odd = plane.at(channel, pixel + 1);
+    for (int start = blockIdx.y * ROWS; start < p.rows; start += GRID_ROWS_MAX * ROWS) {
+        __syncthreads();
+        find_rows(p, offset, p.out_y + start - REACH, ROWS + 2 * REACH, p.out_y + p.rows + REACH);
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < STEP + 2 * REACH; i++) {
+#pragma unroll
+            for (int k = 0; k < 2; k++)
+                columns[k].load(i, offset[i]);
+        }
+        const int lines = min(ROWS, p.rows - start);
+        unsigned char *out = p.out + start * (ptrdiff_t)p.out_pitch +
+                             ((size_t)x * p.channels + channel) * sizeof(Sample);
+#pragma unroll 1
+        for (int line = 0, set = 0; line < lines; line += STEP, set ^= 1) {
+#pragma unroll
+            for (int k = 0; k < 2; k++) {
+                if (columns[k].to >= 0)
+                    columns[k].sort(planes[set]);
+#pragma unroll
+                for (int i = 0; i < 2 * REACH; i++)
+                    columns[k].v[i] = columns[k].v[i + STEP];
+            }
+            if (line + STEP < lines) {
+#pragma unroll
+                for (int i = 2 * REACH; i < STEP + 2 * REACH; i++) {
+#pragma unroll
+                    for (int k = 0; k < 2; k++)
+                        columns[k].load(i, offset[line + STEP + i]);
+                }
+            }
+            __syncthreads();
+            if (has_tile) {
+                uint32_t result[2][2];
+                make_tile(planes[set], even, odd, result);
+                store_tile<Sample>(out, p.out_pitch, lines - line, x + 1 < p.width, p.channels,
+                                   result);
+                out += STEP * p.out_pitch;
+            }
+        }
+    }
+}
+
+static int launch_tiles(const struct view_pair &p, cudaStream_t stream)
+{
+    const int strips = ceil_div(p.rows, ROWS);
+    const dim3 grid(ceil_div(p.width, plane(p.channels).results()),
+                    strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);
+    if (p.bits == 8)
+        median_tiles_kernel<unsigned char><<<grid, THREADS, 0, stream>>>(p);
+    else
+        median_tiles_kernel<unsigned short><<<grid, THREADS, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
+/* Medians of 7x7 to 31x31 windows. A thread keeps the histogram of one column of the windows in its
+ * row as a tree. A node has four children, which stand for the next two bits of a sample. It counts
+ * the samples that are before its second, third and fourth child, in fields of ten bits each. A
+ * window has 961 samples or fewer, so that the sum of the nodes of its columns is a node of the
+ * window's histogram, and four sums lead from the root to the median. From one row to the next, a
+ * column adds one sample and drops one. The kernel does not use walk.cuh, since a column is a
+ * histogram in shared memory. For 16-bit samples the trees hold the upper bytes. The lower byte of
+ * the median is then found four bits at a time among the window's samples that have the median's
+ * upper byte. */
+constexpr int FIELD = 10, LEVELS = 4, NODES = 1 + 4 + 16 + 64;
+constexpr int TREE_COLUMNS = 128; /* columns of a block, one for each thread */
+constexpr int TREE_ROWS = 160;    /* rows of a block */
+constexpr int NIBBLES = 16;
+
+/* Node n of each column is in row n, so that the threads of a warp read words of 32 different banks
+ * for any nodes. */
+typedef uint32_t tree_nodes[NODES][TREE_COLUMNS];
+
+template <class Sample, int RADIUS> struct tree_memory {
+    tree_nodes nodes;
+    long long offset[TREE_ROWS + 2 * RADIUS]; /* the offsets of the rows in the input */
+};
+
+/* For 16 bits also the samples of the columns (row i at index i modulo the columns' height), and a
+ * histogram for each thread, with two counters in a word. */
+template <int RADIUS> struct tree_memory<uint16_t, RADIUS> {
+    tree_nodes nodes;
+    long long offset[TREE_ROWS + 2 * RADIUS];
+    uint16_t window[2 * RADIUS + 1][TREE_COLUMNS];
+    uint32_t nibbles[NIBBLES / 2][TREE_COLUMNS];
+};
+
+/* The number of results of a block. With large windows sums take most of the time, so that all
+ * lanes of a warp should have a result. With small windows every column that can have a result
+ * computes one. */
+template <int RADIUS>
+constexpr int RESULTS = RADIUS < 7 ? TREE_COLUMNS - 2 * RADIUS
+                                   : (TREE_COLUMNS - 2 * RADIUS) / WARP *WARP;
+
+/* Returns the number to add to a node for a sample that belongs to `child`: one in the fields of
+ * all later children. A carry out of the third field is lost or ignored. */
+static __device__ __forceinline__ uint32_t one_before(int child)
+{
+    return 0x00100401u << (FIELD * child);
+}
+
+/* Adds the byte to the column's tree (sign 1), or removes it (-1). Returns the change of the root,
+ * which the thread holds. */
+static __device__ __forceinline__ uint32_t count_byte(tree_nodes &nodes, int column, int v,
+                                                      int sign)
+{
+    atomicAdd(&nodes[1 + (v >> 6)][column], sign * one_before(v >> 4 & 3));
+    atomicAdd(&nodes[5 + (v >> 4)][column], sign * one_before(v >> 2 & 3));
+    atomicAdd(&nodes[21 + (v >> 2)][column], sign * one_before(v & 3));
+    return sign * one_before(v >> 6);
+}
+
+/* Returns the byte of the sample with rank *rank in the window whose first column is `column`.
+ * *rank becomes the rank among the samples with that byte. */
+template <int RADIUS>
+static __device__ __forceinline__ int find_byte(const tree_nodes &nodes, int column, int *rank)
+{
+    constexpr int MASK = (1 << FIELD) - 1;
+    int node = 0;
+#pragma unroll 1
+    for (int level = 0; level < LEVELS; level++) {
+        const uint32_t *const first = &nodes[node][column];
+        uint32_t sum = 0;
+#pragma unroll
+        for (int i = 0; i < 2 * RADIUS + 1; i++)
+            sum += first[i];
+        const int before1 = sum & MASK, before2 = sum >> FIELD & MASK;
+        const int before3 = sum >> 2 * FIELD & MASK;
+        const bool is_upper = *rank >= before2;
+        const int middle = is_upper ? before3 : before1;
+        const bool is_second = *rank >= middle;
+        node = 4 * node + 1 + 2 * is_upper + is_second;
+        *rank -= is_second ? middle : is_upper ? before2 : 0;
+    }
+    return node - NODES;
+}
+
+/* Returns the next four bits, above the lowest `shift` bits, of the sample with rank *rank among
+ * the window's samples that begin with `prefix`. */
+template <int RADIUS>
+static __device__ __forceinline__ int find_nibble(struct tree_memory<uint16_t, RADIUS> &memory,
+                                                  int column, int prefix, int shift, int *rank)
+{
+    constexpr int SIDES = 2 * RADIUS + 1;
+#pragma unroll
+    for (int i = 0; i < NIBBLES / 2; i++)
+        memory.nibbles[i][threadIdx.x] = 0;
+#pragma unroll 1
+    for (int y = 0; y < SIDES; y++) {
+        /* All samples are read before the counters change, because the compiler could not reorder
+         * the accesses. */
+        int v[SIDES];
+#pragma unroll
+        for (int x = 0; x < SIDES; x++)
+            v[x] = memory.window[y][column + x] >> shift;
+#pragma unroll
+        for (int x = 0; x < SIDES; x++) {
+            const uint32_t one = v[x] >> 4 == prefix ? 1u << (16 * (v[x] & 1)) : 0;
+            atomicAdd(&memory.nibbles[(v[x] & 15) >> 1][threadIdx.x], one);
+        }
+    }
+    int nibble = 0;
+    for (; nibble < NIBBLES - 1; nibble++) {
+        const int count = memory.nibbles[nibble >> 1][threadIdx.x] >> (16 * (nibble & 1)) & 0xffff;
+        if (count > *rank)
+            break;
+        *rank -= count;
+    }
+    return prefix << 4 | nibble;
+}
+
+template <int RADIUS>
+static __device__ __forceinline__ int find_median(struct tree_memory<uint8_t, RADIUS> &memory,
+                                                  int column, int rank)
+{
+    return find_byte<RADIUS>(memory.nodes, column, &rank);
+}
+
+template <int RADIUS>
+static __device__ __forceinline__ int find_median(struct tree_memory<uint16_t, RADIUS> &memory,
+                                                  int column, int rank)
+{
+    int v = find_byte<RADIUS>(memory.nodes, column, &rank);
+#pragma unroll 1
+    for (int shift = 4; shift >= 0; shift -= 4)
+        v = find_nibble<RADIUS>(memory, column, v, shift, &rank);
+    return v;
+}
+
+/* Stores row i of the column's window. Returns the sample's upper byte. */
+template <int RADIUS>
+static __device__ __forceinline__ int keep(struct tree_memory<uint8_t, RADIUS> &, int, int v)
+{
+    return v;
+}
+
+template <int RADIUS>
+static __device__ __forceinline__ int keep(struct tree_memory<uint16_t, RADIUS> &memory, int i,
+                                           int v)
+{
+    memory.window[i % (2 * RADIUS + 1)][threadIdx.x] = (uint16_t)v;
+    return v >> 8;
+}
+
+template <class Sample, int RADIUS>
+static __global__ void __launch_bounds__(TREE_COLUMNS) median_tree_kernel(struct view_pair p)
+{
+    constexpr int SIDES = 2 * RADIUS + 1, UPPER = 8 * (sizeof(Sample) - 1);
+    extern __shared__ uint4 shared[];
+    struct tree_memory<Sample, RADIUS> &memory = *(struct tree_memory<Sample, RADIUS> *)shared;
+    const int column = threadIdx.x, channels = p.channels;
+    const int tile = blockIdx.x / (unsigned)channels, channel = blockIdx.x - tile * channels;
+    const int x0 = tile * RESULTS<RADIUS>, at = (x0 + column) * channels + channel;
+    const bool has_result = column < RESULTS<RADIUS> && x0 + column < p.width;
+    const int from = median_column(at - RADIUS * channels, channels, p.width, p.border, SIDES);
+    const unsigned char *const top = p.in + from * (ptrdiff_t)sizeof(Sample);
+    const auto sample = [&](int i) {
+        const long long offset = memory.offset[i];
+        return offset < 0 || from < 0 ? 0 : (int)__ldg((const Sample *)(top + offset));
+    };
+    for (int start = blockIdx.y * TREE_ROWS; start < p.rows; start += GRID_ROWS_MAX * TREE_ROWS) {
+        const int lines = min(TREE_ROWS, p.rows - start);
+        unsigned char *out = p.out + start * p.out_pitch + at * sizeof(Sample);
+#pragma unroll 5
+        for (int n = 1; n < NODES; n++)
+            memory.nodes[n][column] = 0;
+        __syncthreads();
+        find_rows(p, memory.offset, p.out_y + start - RADIUS, lines + 2 * RADIUS,
+                  p.out_y + p.rows + RADIUS);
+        __syncthreads();
+        uint32_t root = 0;
+#pragma unroll 4
+        for (int i = 0; i < 2 * RADIUS; i++)
+            root += count_byte(memory.nodes, column, keep(memory, i, sample(i)), 1);
+        int added = sample(2 * RADIUS), dropped = 0;
+#pragma unroll 1
+        for (int line = 0; line < lines; line++, out += p.out_pitch) {
+            root += count_byte(memory.nodes, column, keep(memory, line + 2 * RADIUS, added), 1);
+            if (line > 0)
+                root += count_byte(memory.nodes, column, dropped >> UPPER, -1);
+            memory.nodes[0][column] = root;
+            if (line + 1 < lines) {
+                added = sample(line + 1 + 2 * RADIUS);
+                dropped = sample(line);
+            }
+            __syncthreads();
+            if (has_result)
+                *(Sample *)out = (Sample)find_median(memory, column, SIDES * SIDES / 2);
+            __syncthreads();
+        }
+    }
+}
+
+constexpr int RADIUS_LEAST = 3; /* smaller windows use networks */
+
+template <class Sample, int RADIUS>
+static int launch(const struct view_pair &p, int radius, cudaStream_t stream)
+{
+    if constexpr (RADIUS < GF_MEDIAN_RADIUS_MAX) {
+        if (radius > RADIUS)
+            return launch<Sample, RADIUS + 1>(p, radius, stream);
+    }
+    const size_t bytes = sizeof(struct tree_memory<Sample, RADIUS>);
+    const cudaError_t status =
+        allow_shared((const void *)median_tree_kernel<Sample, RADIUS>, (int)bytes);
+    if (status != cudaSuccess)
+        return status;
+    const int strips = ceil_div(p.rows, TREE_ROWS);
+    const dim3 grid(ceil_div(p.width, RESULTS<RADIUS>) * p.channels,
+                    strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);
+    median_tree_kernel<Sample, RADIUS><<<grid, TREE_COLUMNS, bytes, stream>>>(p);
+    return cudaGetLastError();
+}
+
+static int launch_tree(const struct view_pair &p, int radius, cudaStream_t stream)
+{
+    return p.bits == 8 ? launch<uint8_t, RADIUS_LEAST>(p, radius, stream)
+                       : launch<uint16_t, RADIUS_LEAST>(p, radius, stream);
+}
+
+/* Chooses the kernel by the radius. */
+
 extern "C" int gf_median_cuda(const struct gf_launch *launch)
 {
     if (gf_row_bytes(launch->in.format) > INT_MAX / 2)
@@ -140,13 +533,13 @@ extern "C" int gf_median_cuda(const struct gf_launch *launch)
     const struct view_pair p = view_pair_of(launch, median->border);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     if (median->radius == 2)
-        return gf_median_tiles(p, stream);
+        return launch_tiles(p, stream);
     if (median->radius == 1)
         return for_stencil_samples(p, [&](auto sample, auto channels) -> int {
             return walk_strips<median_of_nine<decltype(sample), decltype(channels)::value>>(p, {},
                                                                                             stream);
         });
-    return gf_median_tree(p, median->radius, stream);
+    return launch_tree(p, median->radius, stream);
 }
 
 extern "C" int gf_median_fused_cuda(const struct gf_launch *launch)

@@ -31,8 +31,3 @@ static __device__ __forceinline__ int median_column(int sample, int channels, in
     const int from = gf_border_index(pixel, width, border);
     return from < 0 ? -1 : sample + (from - pixel) * channels;
 }
-
-/* Launch the kernels for windows of 5x5 (median_large.cu), and for larger windows
- * (median_large.cu). Both return a cudaError_t. */
-int gf_median_tiles(const struct view_pair &p, cudaStream_t stream);
-int gf_median_tree(const struct view_pair &p, int radius, cudaStream_t stream);

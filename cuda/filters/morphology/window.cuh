@@ -244,7 +244,7 @@ static __device__ __forceinline__ unsigned bordered_word(const struct view_pair 
 
 /* Both return a cudaError_t. They compute the rows of launch->out of a dilation or an erosion of
  * launch->in, with scratch memory of gf_morphology_device_scratch() bytes: rectangles in
- * morphology.cu, other elements in near.cu if gf_morphology_is_near(), else in chords.cu. */
+ * morphology.cu, other elements in chords.cu: by the first if gf_morphology_is_near(). */
 int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morphology *morphology,
                             unsigned flip);
 int gf_morphology_near(const struct gf_launch *launch, const struct gf_morphology *morphology,

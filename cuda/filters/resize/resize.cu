@@ -2,6 +2,7 @@
 #include "cuda/filters/resize/resize.cuh"
 
 #include "cuda/common/fusing.cuh"
+#include "cuda/filters/resize/resize_walk.cuh"
 
 constexpr int THREADS = 128;
 constexpr int GROUP = 4; /* neighbouring pixels of a row that a thread copies */
@@ -128,10 +129,28 @@ template <int PIXEL> static int launch_pick(const struct resize_args &args, cuda
     return cudaGetLastError();
 }
 
-int gf_resize_nearest(const struct resize_args &args, int pixel_bytes, cudaStream_t stream)
+static int pick_nearest(const struct resize_args &args, int pixel_bytes, cudaStream_t stream)
 {
     return for_pixel_bytes(
         pixel_bytes, [&](auto bytes) { return launch_pick<decltype(bytes)::value>(args, stream); });
+}
+
+/* Makes straight RGBA half as wide. */
+template <int STRAIGHT>
+static int walk_straight(const struct resize_walk &walk, cudaStream_t stream)
+{
+    return walk.reach == 2   ? walk::launch_halves<4, 16, 2, false, STRAIGHT>(walk, stream)
+           : walk.reach == 4 ? walk::launch_halves<4, 16, 4, false, STRAIGHT>(walk, stream)
+                             : walk::launch_halves<4, 16, 6, false, STRAIGHT>(walk, stream);
+}
+
+/* Resizes RGB8 in linear light. */
+static int walk_light(const struct resize_walk &walk, cudaStream_t stream)
+{
+    if (walk.width_kind == GF_RESAMPLE_HALVES)
+        return walk::launch_halves<3, 8, 6, true>(walk, stream);
+    return walk.gathers ? walk::launch_wide<3, 8, 6, true, true>(walk, stream)
+                        : walk::launch_wide<3, 8, 6, false, true>(walk, stream);
 }
 
 static int resize_by_walking(const struct gf_launch *launch, const struct gf_resample *resample)
@@ -164,16 +183,17 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     walk.row_first = gf_resample_ints(block, plan->row_first);
     walk.row_weight = gf_resample_floats(block, plan->row_weight);
     if (walk.p.straight)
-        return gf_resize_walk_straight(walk, stream);
+        return walk.p.straight == 8 ? walk_straight<8>(walk, stream)
+                                    : walk_straight<16>(walk, stream);
     if (resample->linear)
-        return gf_resize_walk_light(walk, stream);
+        return walk_light(walk, stream);
     if (format.channels == 1)
-        return format.bits == 8 ? gf_resize_walk_gray8(walk, stream)
-                                : gf_resize_walk_gray16(walk, stream);
+        return format.bits == 8 ? walk::launch_any<1, 8>(walk, stream)
+                                : walk::launch_any<1, 16>(walk, stream);
     if (format.channels == 3)
-        return format.bits == 8 ? gf_resize_walk_rgb8(walk, stream)
-                                : gf_resize_walk_rgb16(walk, stream);
-    return gf_resize_walk_rgba16(walk, stream);
+        return format.bits == 8 ? walk::launch_any<3, 8>(walk, stream)
+                                : walk::launch_any<3, 16>(walk, stream);
+    return walk::launch_any<4, 16>(walk, stream);
 }
 
 static struct resize_args args_of(const struct gf_launch *launch,
@@ -215,7 +235,7 @@ extern "C" int gf_resize_cuda(const struct gf_launch *launch)
         return resize_by_walking(launch, resample);
     const struct resize_args args = args_of(launch, resample);
     if (resample->kernel == GF_RESAMPLE_NEAREST)
-        return gf_resize_nearest(args, format.channels * format.bits / 8, stream);
+        return pick_nearest(args, format.channels * format.bits / 8, stream);
     return gf_resize_tiles(args, resample, stream);
 }
 
@@ -234,8 +254,8 @@ extern "C" int gf_resize_fused_cuda(const struct gf_launch *launch)
 {
     const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
     if (resample->kernel == GF_RESAMPLE_NEAREST)
-        return gf_resize_nearest(args_of(launch, resample), launch->straight / 2,
-                                 (cudaStream_t)launch->stream);
+        return pick_nearest(args_of(launch, resample), launch->straight / 2,
+                            (cudaStream_t)launch->stream);
     return resample->walk.group && resample->walk.width_kind == GF_RESAMPLE_HALVES
                ? resize_by_walking(launch, resample)
                : (int)cudaErrorNotSupported;

@@ -40,17 +40,6 @@ struct resize_walk {
 bool gf_resize_is_half(const struct gf_launch *launch, const struct gf_resample *resample);
 int gf_resize_halves(const struct gf_launch *launch, const struct gf_resample *resample);
 
-/* Launch the kernels of resize.cu, resize_tile.cu and resize_walk_*.cu. All return a
- * cudaError_t. */
-int gf_resize_nearest(const struct resize_args &args, int pixel_bytes, cudaStream_t stream);
+/* Launches the kernels of resize_tile.cu; a cudaError_t. */
 int gf_resize_tiles(const struct resize_args &args, const struct gf_resample *resample,
                     cudaStream_t stream);
-int gf_resize_walk_gray8(const struct resize_walk &walk, cudaStream_t stream);
-int gf_resize_walk_gray16(const struct resize_walk &walk, cudaStream_t stream);
-int gf_resize_walk_rgb8(const struct resize_walk &walk, cudaStream_t stream);
-/* Launches the kernel for RGB8 in linear light. */
-int gf_resize_walk_light(const struct resize_walk &walk, cudaStream_t stream);
-int gf_resize_walk_rgb16(const struct resize_walk &walk, cudaStream_t stream);
-/* Launches the kernel that makes straight RGBA half as wide. */
-int gf_resize_walk_straight(const struct resize_walk &walk, cudaStream_t stream);
-int gf_resize_walk_rgba16(const struct resize_walk &walk, cudaStream_t stream);

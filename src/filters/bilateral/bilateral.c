@@ -28,7 +28,7 @@ static int bilateral_radius(const void *params)
 }
 
 /* Bounds the difference between two means of 8-bit samples: the CPU's mean, and the mean of the
- * first sums of the kernel in cuda/filters/bilateral/bilateral_near.cu, which are only close to
+ * first sums of the kernel in cuda/filters/bilateral/bilateral.cu, which are only close to
  * the CPU's. Both add n terms row by row. The relative error of a sum of weights is at most n units
  * of 2^-24. The error of a sum of weighted values is at most n 2^-24 times the sum of their
  * magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3). The CPU's values

@@ -22,7 +22,7 @@ struct gf_bilateral_weights {
 };
 
 struct gf_stage;
-/* Returns the reason why the kernel of bilateral_near.cu does not accept the stage, or NULL. */
+/* Returns the reason why the kernel of near sums does not accept the stage, or NULL. */
 const char *gf_bilateral_near_refuses(const struct gf_stage *stage);
 
 GF_C_END
