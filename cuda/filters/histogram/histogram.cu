@@ -3,6 +3,7 @@
  * counter of tiles. */
 #include "cuda/filters/histogram/histogram.cuh"
 
+#include "cuda/filters/histogram/extremes.cuh"
 #include "cuda/filters/histogram/histogram_table.cuh"
 #include "pixel/histogram/histogram.h"
 #include "pixel/sample.h"
@@ -292,4 +293,32 @@ extern "C" int gf_histogram_shared_cuda(const struct gf_view *view, enum gf_stat
                                         unsigned long long *count, const void *tables, void *stream)
 {
     return count_by<struct table_method<ONE_TABLE>>(view, statistic, count, tables, stream);
+}
+
+/* Finds the lowest and the highest level of a picture. Every thread does atomic operations in the
+ * scope of its block (Programming Guide 2.2.5). */
+struct by_atomics {
+    static __device__ void reduce(unsigned *low, unsigned *high)
+    {
+        __shared__ unsigned lowest, highest;
+        if (threadIdx.x == 0) {
+            lowest = NONE;
+            highest = 0;
+        }
+        __syncthreads();
+        cuda::atomic_ref<unsigned, cuda::thread_scope_block>(lowest).fetch_min(
+            *low, cuda::memory_order_relaxed);
+        cuda::atomic_ref<unsigned, cuda::thread_scope_block>(highest).fetch_max(
+            *high, cuda::memory_order_relaxed);
+        __syncthreads();
+        *low = lowest;
+        *high = highest;
+        __syncthreads();
+    }
+};
+
+extern "C" int gf_extremes_cuda(const struct gf_view *view, enum gf_statistic statistic,
+                                unsigned long long *count, const void *tables, void *stream)
+{
+    return find_extremes<struct by_atomics>(view, statistic, count, tables, stream);
 }

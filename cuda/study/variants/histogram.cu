@@ -42,7 +42,8 @@ extern "C" int gf_histogram_cluster_cuda(const struct gf_view *view, enum gf_sta
     return count_by<struct cluster_method>(view, statistic, count, tables, stream);
 }
 
-/* ---- the lowest and the highest level: other ways than cuda/filters/histogram/extremes.cu ---- */
+/* ---- the lowest and the highest level: other ways than cuda/filters/histogram/histogram.cu ----
+ */
 
 /* Reduces by a tree in shared memory: in each of nine steps half of the threads merge the results
  * of the other half (Best Practices Guide 9.2.3). Adjacent threads read adjacent words, so that
