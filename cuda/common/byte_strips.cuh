@@ -276,7 +276,7 @@ static __device__ __forceinline__ struct box_place box_of(const struct strip_arg
 
 /* Starts the copy of a chunk. */
 template <class Shape>
-static __device__ __forceinline__ void
+static __device__ GF_SHARED_STEP void
 fetch_chunk(const struct strip_args &args, const struct strip_maps &maps,
             const struct strip_walk &walk, unsigned char *raw, box_bar *bar)
 {
@@ -302,7 +302,7 @@ for_groups(const struct strip_args &args, const struct strip_walk &walk, const F
 
 /* Starts to copy the picture's own samples to the places of a chunk's results in the stage. */
 template <class Shape>
-static __device__ __forceinline__ void
+static __device__ GF_SHARED_STEP void
 fetch_originals(const struct strip_args &args, const struct strip_maps &maps,
                 const struct strip_walk &walk, unsigned char *stage, box_bar *bar)
 {
@@ -326,7 +326,7 @@ static __device__ __forceinline__ bool is_tail(const struct strip_args &args, in
 
 /* Starts to write a chunk. */
 template <class Shape>
-static __device__ __forceinline__ void
+static __device__ GF_SHARED_STEP void
 store_chunk(const struct strip_args &args, const struct strip_maps &maps,
             const struct strip_walk &walk, const unsigned char *stage)
 {
@@ -338,9 +338,9 @@ store_chunk(const struct strip_args &args, const struct strip_maps &maps,
 
 /* Writes the groups that the copy engine does not write. All threads call it. */
 template <class Shape>
-static __device__ __forceinline__ void store_tails(const struct strip_args &args,
-                                                   const struct strip_walk &walk,
-                                                   const unsigned char *stage)
+static __device__ GF_SHARED_STEP void store_tails(const struct strip_args &args,
+                                                  const struct strip_walk &walk,
+                                                  const unsigned char *stage)
 {
     const struct view_pair &p = args.p;
     const int bytes = p.width * Shape::CHANNELS;
@@ -394,8 +394,8 @@ complete_chunk(const struct strip_args &args, const struct strip_walk &walk, Sha
 }
 
 template <class Shape, class Shared>
-static __device__ __forceinline__ void list_strip(const struct strip_args &args,
-                                                  const struct strip_walk &walk, Shared &s)
+static __device__ GF_SHARED_STEP void list_strip(const struct strip_args &args,
+                                                 const struct strip_walk &walk, Shared &s)
 {
     list_box_rows<Shape>(args.p, box_of<Shape>(args, walk), s.rows[walk.strip % STRIPS_LISTED]);
 }

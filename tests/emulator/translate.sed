@@ -23,7 +23,7 @@ s/"[=+][rlfdh]"(/emulated::out(/g
 s/"[rlfdh]"(/emulated::in(/g
 
 # g++'s own headers write __attribute__((__noinline__)), so that it cannot be a macro.
-s/__noinline__ //
+s/__noinline__ *//
 
 # The device is always there.
 s,/dev/nvidiactl,/dev/null,

@@ -209,8 +209,8 @@ template <class Shape> struct convolve_tables {
 };
 
 template <class Shape>
-static __device__ __forceinline__ void list_matrices(const convolve_mma_args &args,
-                                                     convolve_tables<Shape> *tables)
+static __device__ GF_SHARED_STEP void list_matrices(const convolve_mma_args &args,
+                                                    convolve_tables<Shape> *tables)
 {
     const int first = Shape::CENTRE - args.width / 2;
     for (int i = threadIdx.x; i < Shape::OFFSETS * Shape::DIGITS * WARP; i += Shape::THREADS) {
