@@ -162,13 +162,20 @@ LIBS += -L$(CUDA_LIBDIR) -lcudart_static -ldl -lrt $(if $(filter g++,$(CUDAHOSTC
 endif
 # Labs measure machine code for the GPU that they run on. Without any they are their declarations, which are C.
 LABS := $(strip $(CUBIN_ARCHS))
+LAB_DECLARATIONS := $(filter-out %/lab.cu,$(wildcard cuda/study/labs/*.cu))
 ifneq ($(LABS),)
-LAB_CU := $(wildcard cuda/study/labs/*.cu)
+# The lab of compiler flags is one file, compiled once for each set of them, too.
+FLAG_SETS := ieee ftz div sqrt fast
+FLAGS_ftz := -ftz=true
+FLAGS_div := -prec-div=false
+FLAGS_sqrt := -prec-sqrt=false
+FLAGS_fast := -use_fast_math
+LAB_STEMS := $(LAB_DECLARATIONS:%.cu=%) cuda/study/labs/lab $(FLAG_SETS:%=cuda/study/labs/flags_%)
 GF_CPPFLAGS += -DGF_WITH_LABS
 else
-LAB_CU := $(patsubst %,cuda/study/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' src/study/labs/labs.def))
+LAB_STEMS := $(LAB_DECLARATIONS:%.cu=%)
 endif
-PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$(BUILD)/%.o) $(patsubst %.cu,$(BUILD)/%.o,$(call without_study,$(LAB_CU)))
+PROGRAM_OBJ = $(PROGRAM_SRC:%.c=$(BUILD)/%.o) $(patsubst %,$(BUILD)/%.o,$(call without_study,$(LAB_STEMS)))
 
 LIB_A := $(BUILD)/libgpufilter.a
 PROGRAM_A := $(BUILD)/program.a
@@ -225,11 +232,11 @@ ifneq ($(LABS),)
 # Contracted, as the guides' examples are; declared as in C, where the members left out are zero.
 $(BUILD)/cuda/study/labs/%.o: GF_NVCCFLAGS := $(filter-out -fmad=false,$(GF_NVCCFLAGS)) -DGF_WITH_LABS \
   -Xcompiler -Wno-missing-field-initializers
-# The lab of compiler flags: one source under each of them.
-$(BUILD)/cuda/study/labs/flags_ftz.o: GF_NVCCFLAGS += -ftz=true
-$(BUILD)/cuda/study/labs/flags_div.o: GF_NVCCFLAGS += -prec-div=false
-$(BUILD)/cuda/study/labs/flags_sqrt.o: GF_NVCCFLAGS += -prec-sqrt=false
-$(BUILD)/cuda/study/labs/flags_fast.o: GF_NVCCFLAGS += -use_fast_math
+
+$(BUILD)/cuda/study/labs/flags_%.o: cuda/study/labs/flags.cu $(BUILD)/configured
+	@mkdir -p $(@D)
+	$(call say,NVCC,$@)$(NVCC) $(GF_NVCCFLAGS) $(FLAGS_$*) -DFLAG_SET=flags_$* '-DFLAGS_TEXT="$(or $(FLAGS_$*),no flags)"' \
+	  $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA $(INCLUDES) -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
 
 # Device code that launches kernels is relocatable and linked with the device's runtime, which PTX cannot be. All
 # of it in one object, so that nothing that is linked with it need know.
@@ -360,6 +367,7 @@ check-archs: $(ARCH_LOGS) ## compiles the kernels for every architecture, lists 
 	@awk -f tests/check_archs.awk $^
 
 $(BUILD)/archs/cuda/study/labs/dynamic_parallelism.log: GF_NVCCFLAGS += -rdc=true
+$(BUILD)/archs/cuda/study/labs/flags.log: GF_NVCCFLAGS += -DFLAG_SET=flags_ieee -DFLAGS_TEXT=NULL
 $(BUILD)/archs/%.log: %.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(foreach a,$(ALL_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \

@@ -21,8 +21,7 @@ FUZZ := $(BUILD)/fuzz$(if $(FUZZ_SANITIZE),,-plain)
 FUZZ_COMPILE = $(FUZZ_CC) $(filter-out -DGF_WITH_CUDA -DGF_WITH_LABS,$(GF_CPPFLAGS)) -Itests/fuzz -std=c17 -Wall -Wextra -Wno-unused-parameter \
   -O2 -gline-tables-only -fno-omit-frame-pointer -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread \
   $(FUZZ_CFLAGS) -fno-sanitize-recover=all -MMD -MP
-FUZZ_LAB_CU := $(patsubst %,cuda/study/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' src/study/labs/labs.def))
-FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,$(LIB_SRC) $(PROGRAM_SRC)) $(FUZZ_LAB_CU:%.cu=$(FUZZ)/%.o)
+FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,$(LIB_SRC) $(PROGRAM_SRC)) $(LAB_DECLARATIONS:%.cu=$(FUZZ)/%.o)
 FUZZ_LIBS = $(PKG_LIBS) -lm -pthread
 
 fuzz: fuzz-build ## runs each fuzz target for FUZZ_SECONDS, with clang's libFuzzer

@@ -78,7 +78,7 @@ static void put_labs(void)
     char text[300];
     for (int i = 0; (lab = gf_lab_at(i)); i++) {
         put_seed("lab", lab->name, strlen(lab->name));
-        for (const struct gf_param *param = lab->params; param && param->name; param++) {
+        for (const struct gf_param *param = lab->params; param->name; param++) {
             const int length =
                 snprintf(text, sizeof text, "%s:%s=%g", lab->name, param->name, param->value);
             put_seed("lab", text, (size_t)length);

@@ -28,42 +28,30 @@ static struct gf_lab_request parsed(const char *text)
     return request;
 }
 
-/* The first of the lab's own parameters, at the start of its struct. */
-static int first_value(const struct gf_lab_request *request)
-{
-    return *(const int *)request->params;
-}
-
 static void test_requests(void **state)
 {
     struct gf_lab_request request = parsed("offset");
     assert_string_equal(request.lab->name, "offset");
-    assert_int_equal(first_value(&request), 256);
-    assert_int_equal(request.common.runs, 15);
-    assert_int_equal(request.common.form, GF_LAB_TABLE);
-    assert_string_equal(request.common.plot, "");
-    gf_lab_request_free(&request);
+    assert_int_equal(request.values.param[0], 256);
+    assert_int_equal(request.values.runs, 15);
+    assert_int_equal(request.values.form, GF_LAB_TABLE);
+    assert_string_equal(request.values.plot, "");
 
     request = parsed("offset:size=64:runs=3:format=json:plot='a:b,c.png'");
-    assert_int_equal(first_value(&request), 64);
-    assert_int_equal(request.common.runs, 3);
-    assert_int_equal(request.common.form, GF_LAB_JSON);
-    assert_string_equal(request.common.plot, "a:b,c.png");
-    gf_lab_request_free(&request);
+    assert_int_equal(request.values.param[0], 64);
+    assert_int_equal(request.values.runs, 3);
+    assert_int_equal(request.values.form, GF_LAB_JSON);
+    assert_string_equal(request.values.plot, "a:b,c.png");
 
     request = parsed("offset=64:8");
-    assert_int_equal(first_value(&request), 64);
-    gf_lab_request_free(&request);
+    assert_int_equal(request.values.param[0], 64);
 
     request = parsed("all:runs=2");
     assert_null(request.lab);
-    assert_null(request.params);
-    assert_int_equal(request.common.runs, 2);
-    gf_lab_request_free(&request);
+    assert_int_equal(request.values.runs, 2);
 
     request = parsed("offset:help");
     assert_true(request.help);
-    gf_lab_request_free(&request);
 }
 
 static void test_refusals(void **state)
@@ -93,6 +81,7 @@ static void test_declarations(void **state)
     const struct gf_lab *lab;
     for (int i = 0; (lab = gf_lab_at(i)); i++) {
         struct gf_param params[GF_LAB_PARAMS_MAX];
+        bool has_curve = !lab->axes.x;
         assert_ptr_equal(gf_lab_find(lab->name), lab);
         assert_true(strlen(lab->name) < 20);
         assert_null(strchr(lab->name, '_'));
@@ -101,16 +90,22 @@ static void test_declarations(void **state)
         assert_int_equal(!lab->axes.x, !lab->axes.y);
         assert_int_equal(!lab->axes.x, !lab->axes.x_unit);
         assert_int_equal(!lab->axes.x, !lab->axes.y_unit);
-        for (const struct gf_param *param = lab->params; param && param->name; param++) {
-            if (param->type == GF_TYPE_INT || param->type == GF_TYPE_FLOAT)
+        for (int k = 0; k < gf_lab_columns(lab); k++) {
+            assert_non_null(lab->columns[k].unit);
+            has_curve = has_curve || !strcmp(lab->columns[k].unit, lab->axes.y_unit);
+        }
+        assert_true(has_curve);
+        assert_true(!lab->right || strstr(lab->right, "%llu"));
+        for (const struct gf_param *param = lab->params; param->name; param++) {
+            if (param->type == GF_TYPE_INT)
                 assert_true(param->value >= param->least && param->value <= param->greatest);
+            else
+                assert_int_equal(param->type, GF_TYPE_CHOICE);
             for (const struct gf_param *common = gf_lab_common_params(); common->name; common++)
                 assert_string_not_equal(common->name, param->name);
-            assert_true(param->offset < lab->params_size);
         }
         gf_lab_params(lab, params);
-        struct gf_lab_request request = parsed(lab->name);
-        gf_lab_request_free(&request);
+        parsed(lab->name);
     }
 }
 
@@ -121,6 +116,9 @@ static const struct gf_lab curve = {
     .summary = "a lab of the test",
     .guide = "7, 1.2",
     .figure = "Z80: 3 GB/s",
+    .rows = "stride",
+    .columns = {{"padded", "GB/s", 1}, {"error", "ulp", 2}},
+    .right = "%llu differ",
     .axes = {.x = "stride", .x_unit = "floats", .y = "bandwidth", .y_unit = "GB/s"},
 };
 
@@ -130,20 +128,17 @@ static struct gf_lab_result made_up(void)
                                    .settings = "size=1 runs=2",
                                    .elapsed_s = 0.25,
                                    .rows_name = "stride"};
-    const struct gf_lab_run run = {.result = &result};
-    const int rate = gf_lab_column(&run, "padded", "GB/s", 1);
-    const int error = gf_lab_column(&run, "error", "ulp", 2);
-    gf_lab_row(&run, 1, "%d", 1);
-    gf_lab_value(&run, rate, 123.45);
-    gf_lab_value(&run, error, 1e-7);
-    gf_lab_row(&run, 2, "%d", 2);
-    gf_lab_value(&run, rate, 61.75);
+    const struct gf_lab_run run = {.lab = &curve, .result = &result};
+    double *const first = gf_lab_row(&run, 1, "%d", 1);
+    first[0] = 123.45;
+    first[1] = 1e-7;
+    gf_lab_row(&run, 2, "%d", 2)[0] = 61.75;
     gf_lab_row(&run, NAN, "copy");
     gf_lab_reason(&run, "needs %d GPUs", 2);
-    gf_lab_check(&run, true, "all %d are right", 2);
+    gf_lab_note(&run, "a note");
     gf_lab_claim(&run, true, "padded beats unpadded");
     gf_lab_claim(&run, false, "and by far");
-    gf_lab_note(&run, "a note");
+    gf_lab_check(&run, true, "all %d are right", 2);
     return result;
 }
 
@@ -211,25 +206,21 @@ static void test_data(void **state)
 static void test_room(void **state)
 {
     struct gf_lab_result *const result = calloc(1, sizeof *result);
-    const struct gf_lab_run run = {.result = result};
+    const struct gf_lab_run run = {.lab = &curve, .result = result};
     assert_non_null(result);
-    for (int i = 0; i < GF_LAB_COLUMNS_MAX; i++)
-        gf_lab_column(&run, "a name that is much longer than what a column's name may take",
-                      "a long unit of measure", 1);
     for (int i = 0; i < GF_LAB_ROWS_MAX; i++)
-        gf_lab_row(&run, i, "%d", i);
+        gf_lab_row(&run, i, "a label that is longer than what a row's label may take: %d",
+                   i)[GF_LAB_COLUMNS_MAX - 1] = i;
     for (int i = 0; i < GF_LAB_REMARKS_MAX; i++)
         gf_lab_note(&run, "%d", i);
     assert_false(result->full);
     gf_lab_note(&run, "one more");
     assert_true(result->full);
     gf_lab_row(&run, 0, "one more");
-    gf_lab_column(&run, "one more", "", 1);
     assert_int_equal(result->rows, GF_LAB_ROWS_MAX);
-    assert_int_equal(result->columns, GF_LAB_COLUMNS_MAX);
     assert_int_equal(result->remarks, GF_LAB_REMARKS_MAX);
     *result = (struct gf_lab_result){0};
-    gf_lab_value(&run, 0, 1.0);
+    gf_lab_reason(&run, "of no row");
     assert_true(result->full);
     free(result);
 }
@@ -238,7 +229,7 @@ static void test_room(void **state)
 static void test_verdicts(void **state)
 {
     struct gf_lab_result result = made_up();
-    const struct gf_lab_run run = {.result = &result};
+    const struct gf_lab_run run = {.lab = &curve, .result = &result};
     struct gf_error error = {0};
     assert_int_equal(gf_lab_judge(&curve, &result, &error), GF_OK);
     gf_lab_check(&run, false, "%d of 4 differ", 3);
@@ -247,6 +238,29 @@ static void test_verdicts(void **state)
     result = made_up();
     result.full = true;
     assert_int_equal(gf_lab_judge(&curve, &result, &error), GF_ERROR_MEMORY);
+    result = made_up();
+    result.remarks = 0; /* values, and not one check */
+    assert_int_equal(gf_lab_judge(&curve, &result, &error), GF_ERROR_DIFFERENT);
+    assert_string_equal(error.text, "made-up: no result was checked");
+    result.rows = 0;
+    assert_int_equal(gf_lab_judge(&curve, &result, &error), GF_OK);
+}
+
+/* The first number of a claim's text is the one that is judged. */
+static void test_claims(void **state)
+{
+    struct gf_lab_result result = {0};
+    const struct gf_lab_run run = {.lab = &curve, .result = &result};
+    gf_lab_above(&run, 1.5, "%.1f of %d", 1.6, 3);
+    gf_lab_above(&run, 1.5, "%.1f", 1.5);
+    gf_lab_above(&run, 1.5, "%.1f", NAN);
+    gf_lab_below(&run, 1.5, "%.1f of %d", 1.4, 3);
+    gf_lab_below(&run, 1.5, "%.1f", 1.5);
+    gf_lab_below(&run, 1.5, "%.1f", NAN);
+    for (int i = 0; i < result.remarks; i++)
+        assert_int_equal(result.remark[i].kind, i % 3 ? GF_LAB_DIFFERS : GF_LAB_AGREES);
+    assert_int_equal(result.remarks, 6);
+    assert_string_equal(result.remark[0].text, "1.6 of 3");
 }
 
 #ifdef GF_WITH_LABS
@@ -257,7 +271,16 @@ static void test_running(void **state)
 #else
 static enum gf_status run_right(const struct gf_lab_run *run)
 {
-    gf_lab_row(run, NAN, "%d", run->runs);
+    gf_lab_row(run, NAN, "%d", run->runs)[0] = run->param[1];
+    gf_lab_count(run, 0);
+    return GF_OK;
+}
+
+static enum gf_status run_wrong(const struct gf_lab_run *run)
+{
+    gf_lab_count(run, 0);
+    gf_lab_count(run, 3);
+    gf_lab_count(run, 1);
     return GF_OK;
 }
 
@@ -278,6 +301,20 @@ static void test_running(void **state)
     assert_string_equal(result->row[0].label, "7");
     assert_string_equal(result->device, "cuda:0 GPU, sm_90");
     assert_string_equal(result->settings, "size=256 most=32 runs=7");
+    assert_string_equal(result->rows_name, "offset (floats)");
+    assert_true(result->row[0].value[0] == 32);
+    assert_int_equal(result->remark[0].kind, GF_LAB_RIGHT);
+    assert_string_equal(result->remark[0].text,
+                        "every copy equals its input, shifted (0 bytes differ)");
+    lab.run = run_wrong;
+    assert_int_equal(gf_lab_run(&lab, &device, 7, (int[]){8, 9}, result, &error),
+                     GF_ERROR_DIFFERENT);
+    assert_string_equal(result->settings, "size=8 most=9 runs=7");
+    assert_string_equal(
+        error.text, "offset: wrong result: every copy equals its input, shifted (4 bytes differ)");
+    lab.right = NULL; /* what is wrong is told with no text of the lab, too */
+    assert_int_equal(gf_lab_run(&lab, &device, 7, NULL, result, &error), GF_ERROR_DIFFERENT);
+    assert_string_equal(error.text, "offset: wrong result: 4 results are wrong");
     lab.run = run_failing;
     assert_int_equal(gf_lab_run(&lab, &device, 1, NULL, result, &error), GF_ERROR_DEVICE_MEMORY);
     assert_string_equal(error.text, "offset: cuda:0: no memory");
@@ -408,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_data),
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_claims),
         cmocka_unit_test(test_running),
         cmocka_unit_test_setup_teardown(test_plot_without_gnuplot, make_folder, remove_known),
         cmocka_unit_test_setup_teardown(test_plot_script, make_folder, remove_known),

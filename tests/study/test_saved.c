@@ -122,14 +122,13 @@ static void fill_lab(struct gf_lab_result *result)
 {
     *result = (struct gf_lab_result){.device = "cuda:0 GPU", .settings = "size=1", .elapsed_s = 2};
     snprintf(result->rows_name, sizeof result->rows_name, "offset (floats)");
-    const struct gf_lab_run run = {.result = result};
-    const int rate = gf_lab_column(&run, "read and write", "GB/s", 1);
-    const int part = gf_lab_column(&run, "part", "", 3);
+    const struct gf_lab_run run = {.lab = gf_lab_find("offset"), .result = result};
+    double *values = NULL;
     for (int i = 0; i < 3; i++) {
-        gf_lab_row(&run, i, "%d", i);
-        gf_lab_value(&run, rate, 1000 - i);
+        values = gf_lab_row(&run, i, "%d", i);
+        values[0] = 1000 - i;
     }
-    gf_lab_value(&run, part, 0.125);
+    values[1] = 0.125;
     gf_lab_reason(&run, "%s", HOSTILE);
     gf_lab_check(&run, true, "right");
     gf_lab_claim(&run, true, "it holds");

@@ -54,21 +54,18 @@ struct argument_range {
 
 /* Random arguments in a range, on the host and on the device. */
 struct arguments {
-    std::vector<float> host;
     lab_memory<float> device;
+    std::vector<float> host;
 
-    enum gf_status fill(const struct gf_lab_run *run, const struct argument_range &range, int count,
-                        uint32_t seed)
+    arguments(const struct gf_lab_run *run, const struct argument_range &range, int count,
+              uint32_t seed)
+        : device(run, count, seed), host(device.host())
     {
-        host.resize(count);
-        GF_TRY(device.random(run, count, seed));
-        LAB_TRY(cudaMemcpy(host.data(), device.data, device.bytes(), cudaMemcpyDeviceToHost));
         for (float &x : host) {
             const double place = range.least + (range.most - range.least) * (x + 1.0) / 2;
             x = (float)(range.logarithmic ? exp2(place) : place);
         }
-        LAB_TRY(cudaMemcpy(device.data, host.data(), device.bytes(), cudaMemcpyHostToDevice));
-        return GF_OK;
+        device.set(host);
     }
 };
 
@@ -86,9 +83,8 @@ struct bounds {
 
 struct measured {
     struct lab_time time;
-    double worst_ulp,
-        worst;  /* the greatest error in ulp of the exact value, and the greatest absolute error */
-    int beyond; /* results and timed sums that are beyond the bounds */
+    double worst_ulp; /* the greatest error in ulp of the exact value */
+    double worst;     /* the greatest absolute error */
 
     double ps_a_call() const
     {
@@ -114,38 +110,32 @@ static bool sum_is_right(float sum, float x, Exact exact, const struct bounds &b
     return fabs(sum - expected) <= CALLS * bounds.absolute + size * ldexp(bounds.ulp + CALLS, -23);
 }
 
-/* Measures a function. `exact` is a function double(double). */
+/* Measures a function. `exact` is a function double(double). Results beyond the bounds count as
+ * wrong. */
 template <typename Exact>
-static enum gf_status measure(const struct gf_lab_run *run, evaluate *kernel, Exact exact,
-                              const struct arguments &x, const struct bounds &bounds,
-                              struct measured *measured)
+static struct measured measure(const struct gf_lab_run *run, evaluate *kernel, Exact exact,
+                               const struct arguments &x, const struct bounds &bounds)
 {
     const int count = (int)x.host.size();
-    lab_memory<float> out;
-    std::vector<float> values(count);
-    GF_TRY(out.poison(run, std::max(count, EVALUATED)));
+    const lab_memory<float> out(run, std::max(count, EVALUATED));
+    struct measured measured = {};
+    out.poison();
     kernel<<<lab_blocks(count, EVALUATE_THREADS), EVALUATE_THREADS>>>(x.device.data, out.data,
                                                                       count, count, 1);
-    LAB_LAUNCHED();
-    LAB_TRY(cudaMemcpy(values.data(), out.data, count * sizeof(float), cudaMemcpyDeviceToHost));
-    *measured = {};
+    std::vector<float> values = out.host(count);
     for (int i = 0; i < count; i++) {
         const double y = exact((double)x.host[i]);
         const double ulp = ulp_error(values[i], y), absolute = fabs(values[i] - y);
-        measured->worst_ulp = std::max(measured->worst_ulp, ulp);
-        measured->worst = std::max(measured->worst, absolute);
-        measured->beyond += !(ulp <= bounds.ulp || absolute <= bounds.absolute);
+        measured.worst_ulp = std::max(measured.worst_ulp, ulp);
+        measured.worst = std::max(measured.worst, absolute);
+        gf_lab_count(run, !(ulp <= bounds.ulp || absolute <= bounds.absolute));
     }
-    GF_TRY(lab_time(
-        run, LAB_WARM,
-        [&] {
-            kernel<<<EVALUATED / EVALUATE_THREADS, EVALUATE_THREADS>>>(x.device.data, out.data,
-                                                                       count, EVALUATED, CALLS);
-        },
-        &measured->time));
-    const int checked = std::min(count, SUMS_CHECKED);
-    LAB_TRY(cudaMemcpy(values.data(), out.data, checked * sizeof(float), cudaMemcpyDeviceToHost));
-    for (int i = 0; i < checked; i++)
-        measured->beyond += !sum_is_right(values[i], x.host[i], exact, bounds);
-    return GF_OK;
+    measured.time = lab_time(run, [&] {
+        kernel<<<EVALUATED / EVALUATE_THREADS, EVALUATE_THREADS>>>(x.device.data, out.data, count,
+                                                                   EVALUATED, CALLS);
+    });
+    values = out.host(std::min(count, SUMS_CHECKED));
+    for (size_t i = 0; i < values.size(); i++)
+        gf_lab_count(run, !sum_is_right(values[i], x.host[i], exact, bounds));
+    return measured;
 }

@@ -2,16 +2,6 @@
  * the access is split into w (Best Practices Guide, 9.2.3.1; Programming Guide, 2.2.4.2). */
 #include "study/labs/lab.h"
 
-struct banks {
-    int loads;
-};
-
-static const struct gf_param banks_params[] = {
-    GF_PARAM_INT(struct banks, loads, 8192, 64, 1000000,
-                 "of each thread, rounded up to a multiple of 64"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include "cuda/study/labs/lab.cuh"
 
@@ -73,81 +63,42 @@ static int ways_of(int stride)
 static const int strides[] = {0, 1, 2, 3, 4, 8, 16, 32, 33};
 enum { BROADCAST, PLAIN, TWO, WORST = 7, PADDED, STRIDES };
 
-struct banks_bench {
-    int sweeps;
-    unsigned int blocks;
-    lab_memory<uint32_t> words, sums, reference;
-    uint64_t wrong; /* number of wrong bytes */
-};
-
-static enum gf_status measure(const struct gf_lab_run *run, struct banks_bench &bench, int stride,
-                              struct lab_time *time)
+static void run(const struct gf_lab_run *run)
 {
-    const auto work = [&] {
-        shared_kernel<<<bench.blocks, THREADS>>>(bench.words.data, bench.sums.data, stride,
-                                                 bench.sweeps);
-    };
-    uint64_t different;
-    GF_TRY(bench.sums.poison(run, bench.reference.count));
-    work();
-    reference_kernel<<<bench.blocks, THREADS>>>(bench.words.data, bench.reference.data, stride,
-                                                bench.sweeps);
-    LAB_LAUNCHED();
-    GF_TRY(lab_different(run, bench.sums.data, bench.reference.data, bench.sums.count, &different));
-    bench.wrong += different;
-    return lab_time(run, LAB_WARM, work, time);
-}
-
-static void tabulate(const struct gf_lab_run *run, double loads, const struct lab_time *times)
-{
-    gf_lab_rows(run, "stride (words)");
-    const int ways = gf_lab_column(run, "conflict", "ways", 0);
-    const int time = gf_lab_column(run, "time", "ms", 3);
-    const int spread = gf_lab_column(run, "spread", "%", 1);
-    const int rate = gf_lab_column(run, "bandwidth", "GB/s", 0);
-    const int slower = gf_lab_column(run, "over stride 1", "times", 2);
-    for (int i = 0; i < STRIDES; i++) {
-        gf_lab_row(run, NAN,
-                   i == BROADCAST ? "0, broadcast"
-                   : i == PADDED  ? "33, padded"
-                                  : "%d",
-                   strides[i]);
-        gf_lab_value(run, ways, ways_of(strides[i]));
-        gf_lab_value(run, time, 1e3 * times[i].median_s);
-        gf_lab_value(run, spread, 100.0 * times[i].spread);
-        gf_lab_value(run, rate, lab_gb_s(sizeof(uint32_t) * loads, times[i]));
-        gf_lab_value(run, slower, times[i].median_s / times[PLAIN].median_s);
-    }
-}
-
-static enum gf_status run(const struct gf_lab_run *run)
-{
-    const struct banks *const params = (const struct banks *)run->params;
-    struct banks_bench bench = {};
+    const int sweeps = (run->param[0] + SWEEP - 1) / SWEEP;
+    const unsigned int blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);
+    const size_t threads = (size_t)blocks * THREADS;
+    const double bytes = sizeof(uint32_t) * (double)sweeps * SWEEP * (double)threads;
+    const lab_memory<uint32_t> words(run, WORDS, 1), sums(run, threads), reference(run, threads);
     struct lab_time times[STRIDES];
-    bench.sweeps = (params->loads + SWEEP - 1) / SWEEP;
-    bench.blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);
-    const size_t threads = (size_t)bench.blocks * THREADS;
-    GF_TRY(bench.words.random(run, WORDS, 1));
-    GF_TRY(bench.reference.alloc(run, threads));
+    for (int i = 0; i < STRIDES; i++) {
+        const auto work = [&] {
+            shared_kernel<<<blocks, THREADS>>>(words.data, sums.data, strides[i], sweeps);
+        };
+        sums.poison();
+        work();
+        reference_kernel<<<blocks, THREADS>>>(words.data, reference.data, strides[i], sweeps);
+        gf_lab_count(run, lab_different(sums, reference));
+        times[i] = lab_time(run, work);
+    }
     for (int i = 0; i < STRIDES; i++)
-        GF_TRY(measure(run, bench, strides[i], &times[i]));
-    tabulate(run, (double)bench.sweeps * SWEEP * (double)threads, times);
-    const double plain_s = times[PLAIN].median_s;
-    gf_lab_check(run, !bench.wrong,
-                 "every stride adds up what a sum from global memory does (%llu bytes differ)",
-                 (unsigned long long)bench.wrong);
-    gf_lab_claim(
-        run, times[PADDED].median_s < times[WORST].median_s,
+        lab_row(run, NAN,
+                {(double)ways_of(strides[i]), times[i].ms(), times[i].spread, times[i].gb_s(bytes),
+                 times[i] / times[PLAIN]},
+                i == BROADCAST ? "0, broadcast"
+                : i == PADDED  ? "33, padded"
+                               : "%d",
+                strides[i]);
+    const double two_ways = times[TWO] / times[PLAIN];
+    gf_lab_above(
+        run, 1.0,
         "padded beats unpadded: stride 32 takes %.1f times as long as 33 (guide: 32 turns)",
-        times[WORST].median_s / times[PADDED].median_s);
-    gf_lab_claim(run, times[TWO].median_s > 1.5 * plain_s && times[TWO].median_s < 2.5 * plain_s,
-                 "two-way conflicts take twice the time: %.2f times",
-                 times[TWO].median_s / plain_s);
-    gf_lab_claim(run, times[BROADCAST].median_s < 1.1 * plain_s,
+        times[WORST] / times[PADDED]);
+    gf_lab_claim(run, two_ways > 1.5 && two_ways < 2.5,
+                 "two-way conflicts take twice the time: %.2f times", two_ways);
+    gf_lab_below(run, 1.1,
                  "one word for all lanes is a broadcast, without conflict: %.2f of stride 1's time",
-                 times[BROADCAST].median_s / plain_s);
-    return GF_OK;
+                 times[BROADCAST] / times[PLAIN]);
 }
 #endif
 
@@ -156,6 +107,14 @@ const struct gf_lab gf_lab_banks = {
     .summary = "bank conflicts in shared memory: strides of a warp's reads, and padding",
     .guide = "4, 9.2.3.1; 5, 2.2.4.2; 1; 2",
     .figure = "an access with w words in one bank takes w turns; padding by a word has none",
-    GF_PARAMS(struct banks, banks_params),
+    .params = {GF_LAB_INT("loads", 8192, 64, 1000000,
+                          "of each thread, rounded up to a multiple of 64")},
+    .rows = "stride (words)",
+    .columns = {{"conflict", "ways", 0},
+                {"time", "ms", 3},
+                {"spread", "%", 1},
+                {"bandwidth", "GB/s", 0},
+                {"over stride 1", "times", 2}},
+    .right = "every stride adds up what a sum from global memory does (%llu bytes differ)",
     .run = GF_LAB_RUN(run),
 };

@@ -3,16 +3,6 @@
  * Programming Guide, 2.2.3.5). */
 #include "study/labs/lab.h"
 
-struct constant {
-    int loads;
-};
-
-static const struct gf_param constant_params[] = {
-    GF_PARAM_INT(struct constant, loads, 4096, 64, 1000000,
-                 "of each thread, rounded up to a multiple of 64"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include "cuda/study/labs/lab.cuh"
 
@@ -95,85 +85,54 @@ typedef void kernel(const uint32_t *table, uint32_t *sums, int different, int sw
 
 static kernel *const kernels[] = {read_kernel<CONSTANT>, read_kernel<GLOBAL>, read_kernel<SHARED>,
                                   read_kernel<FIXED>, read_kernel<REGISTER>};
-static const char *const names[] = {"constant", "global (L1)", "shared", "constant, fixed",
-                                    "register"};
-
-struct constant_bench {
-    int sweeps;
-    unsigned int blocks;
-    uint32_t host_table[WORDS];
-    lab_memory<uint32_t> table, sums;
-    std::vector<uint32_t> host_sums;
-    size_t wrong;
-};
-
-static enum gf_status fill(const struct gf_lab_run *run, struct constant_bench &bench)
+/* Measures a kind of memory, in 10^9 loads per second. */
+static double measure(const struct gf_lab_run *run, const lab_memory<uint32_t> &table,
+                      const std::vector<uint32_t> &host_table, int memory, int different)
 {
-    const struct constant *const params = (const struct constant *)run->params;
-    lab_memory<uint32_t> &table = bench.table;
-    bench.sweeps = (params->loads + SWEEP - 1) / SWEEP;
-    bench.blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);
-    bench.host_sums.resize((size_t)bench.blocks * THREADS);
-    GF_TRY(table.random(run, WORDS, 1));
-    LAB_TRY(
-        cudaMemcpyToSymbol(constant_table, table.data, table.bytes(), 0, cudaMemcpyDeviceToDevice));
-    LAB_TRY(cudaMemcpy(bench.host_table, table.data, table.bytes(), cudaMemcpyDeviceToHost));
-    return GF_OK;
-}
-
-/* Measures a kind of memory. *rate is in 10^9 loads per second. */
-static enum gf_status measure(const struct gf_lab_run *run, struct constant_bench &bench,
-                              int memory, int different, double *rate)
-{
-    const size_t threads = bench.host_sums.size();
+    const int sweeps = (run->param[0] + SWEEP - 1) / SWEEP;
+    const unsigned int blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);
+    const lab_memory<uint32_t> sums(run, (size_t)blocks * THREADS);
     const auto work = [&] {
-        kernels[memory]<<<bench.blocks, THREADS>>>(bench.table.data, bench.sums.data, different,
-                                                   bench.sweeps, FACTOR);
+        kernels[memory]<<<blocks, THREADS>>>(table.data, sums.data, different, sweeps, FACTOR);
     };
-    struct lab_time time;
     uint32_t right[WARP];
     for (int lane = 0; lane < WARP; lane++)
-        right[lane] = expected(bench.host_table, memory, lane, different, bench.sweeps);
-    GF_TRY(bench.sums.poison(run, threads));
+        right[lane] = expected(host_table.data(), memory, lane, different, sweeps);
+    sums.poison();
     work();
-    LAB_TRY(cudaMemcpy(bench.host_sums.data(), bench.sums.data, bench.sums.bytes(),
-                       cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < threads; i++)
-        bench.wrong += bench.host_sums[i] != right[i % WARP];
-    GF_TRY(lab_time(run, LAB_WARM, work, &time));
-    *rate = (double)threads * bench.sweeps * SWEEP / time.median_s * 1e-9;
-    return GF_OK;
+    const std::vector<uint32_t> values = sums.host();
+    for (size_t i = 0; i < values.size(); i++)
+        gf_lab_count(run, values[i] != right[i % WARP]);
+    return (double)values.size() * sweeps * SWEEP / lab_time(run, work).median_s * 1e-9;
 }
 
-static enum gf_status run(const struct gf_lab_run *run)
+static void run(const struct gf_lab_run *run)
 {
-    struct constant_bench bench = {};
-    double rates[MEMORIES][6];
-    GF_TRY(fill(run, bench));
-    gf_lab_rows(run, "different addresses in a warp");
-    for (int memory = 0; memory < MEMORIES; memory++)
-        gf_lab_column(run, names[memory], "G loads/s", 0);
-    const int slower = gf_lab_column(run, "constant, over 1", "times", 2);
-    for (int row = 0; row < 6; row++) {
-        gf_lab_row(run, 1 << row, "%d", 1 << row);
-        for (int memory = 0; memory < (row ? FIXED : MEMORIES); memory++) {
-            GF_TRY(measure(run, bench, memory, 1 << row, &rates[memory][row]));
-            gf_lab_value(run, memory, rates[memory][row]);
-        }
-        gf_lab_value(run, slower, rates[CONSTANT][0] / rates[CONSTANT][row]);
+    const lab_memory<uint32_t> table(run, WORDS, 1);
+    const std::vector<uint32_t> host_table = table.host();
+    std::vector<double> first, last;
+    LAB_TRY(
+        cudaMemcpyToSymbol(constant_table, table.data, table.bytes(), 0, cudaMemcpyDeviceToDevice));
+    for (int different = 1; different <= WARP; different *= 2) {
+        last.assign(MEMORIES, NAN);
+        for (int memory = 0; memory < (different == 1 ? MEMORIES : FIXED); memory++)
+            last[memory] = measure(run, table, host_table, memory, different);
+        if (different == 1)
+            first = last;
+        last.push_back(first[CONSTANT] / last[CONSTANT]);
+        lab_row(run, different, last, "%d", different);
     }
-    gf_lab_check(run, !bench.wrong, "every thread's sum is the host's (%zu differ)", bench.wrong);
-    gf_lab_claim(run, rates[FIXED][0] > 0.9 * rates[REGISTER][0],
-                 "as fast as a register, where the compiler knows the address: %.2f of its rate",
-                 rates[FIXED][0] / rates[REGISTER][0]);
-    gf_lab_claim(run, rates[CONSTANT][0] > 0.9 * rates[SHARED][0],
+    gf_lab_above(run, 0.9,
+                 "as fast as a register, where the compiler knows the address: %.2f of "
+                 "its rate",
+                 first[FIXED] / first[REGISTER]);
+    gf_lab_above(run, 0.9,
                  "and where it is computed, but one for all lanes: %.2f of shared memory's rate",
-                 rates[CONSTANT][0] / rates[SHARED][0]);
-    gf_lab_claim(
-        run, rates[CONSTANT][0] > 8.0 * rates[CONSTANT][5],
+                 first[CONSTANT] / first[SHARED]);
+    gf_lab_above(
+        run, 8.0,
         "different addresses are served one after the other: 32 take %.1f times as long as 1",
-        rates[CONSTANT][0] / rates[CONSTANT][5]);
-    return GF_OK;
+        first[CONSTANT] / last[CONSTANT]);
 }
 #endif
 
@@ -183,7 +142,16 @@ const struct gf_lab gf_lab_constant = {
         "constant memory with one address in a warp and with several, beside global and shared",
     .guide = "4, 9.2.6; 5, 2.2.3.5",
     .figure = "as fast as a register where lanes agree; the cost is linear in different addresses",
-    GF_PARAMS(struct constant, constant_params),
+    .params = {GF_LAB_INT("loads", 4096, 64, 1000000,
+                          "of each thread, rounded up to a multiple of 64")},
+    .rows = "different addresses in a warp",
+    .columns = {{"constant", "G loads/s", 0},
+                {"global (L1)", "G loads/s", 0},
+                {"shared", "G loads/s", 0},
+                {"constant, fixed", "G loads/s", 0},
+                {"register", "G loads/s", 0},
+                {"constant, over 1", "times", 2}},
+    .right = "every thread's sum is the host's (%llu differ)",
     .axes = {.x = "different addresses in a warp",
              .x_unit = "",
              .y = "loads of all threads",

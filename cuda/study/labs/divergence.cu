@@ -2,16 +2,6 @@
  * unrolled loops (Best Practices Guide, 12.1 and 12.2; Performance Issues, warp divergence). */
 #include "study/labs/lab.h"
 
-struct divergence {
-    int blocks;
-};
-
-static const struct gf_param divergence_params[] = {
-    GF_PARAM_INT(struct divergence, blocks, 32, 1, 256,
-                 "blocks of 256 threads for each multiprocessor"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include "cuda/study/labs/lab.cuh"
 
@@ -133,140 +123,94 @@ static float short_on_cpu(float x)
     return x;
 }
 
-struct divergence_bench {
-    int count;
-    std::vector<float> before, after;
-    lab_memory<float> in, out;
-    int wrong = 0;
+struct bench {
+    const struct gf_lab_run *run;
+    int count = run->param[0] * run->device.multiprocessors * THREADS;
+    lab_memory<float> in{run, PERIOD, 1}, out{run, (size_t)count};
+    std::vector<float> before = in.host();
 
-    enum gf_status fill(const struct gf_lab_run *run)
+    /* Times a kernel whose element i should be expected(i) for the first PERIOD elements and for
+     * each PERIOD behind them. */
+    template <typename Launch, typename Expected> double us(Launch launch, Expected expected) const
     {
-        before.resize(PERIOD);
-        after.resize(count);
-        GF_TRY(in.random(run, PERIOD, 1));
-        LAB_TRY(cudaMemcpy(before.data(), in.data, in.bytes(), cudaMemcpyDeviceToHost));
-        return GF_OK;
-    }
-
-    template <typename Launch, typename Expected>
-    enum gf_status time(const struct gf_lab_run *run, Launch launch, Expected expected, double *us)
-    {
-        struct lab_time time;
-        GF_TRY(out.poison(run, count));
-        GF_TRY(lab_time(run, LAB_WARM, launch, &time));
-        *us = time.median_s * 1e6;
-        LAB_TRY(cudaMemcpy(after.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
+        uint64_t wrong = 0;
+        out.poison();
+        const struct lab_time time = lab_time(run, launch);
+        const std::vector<float> after = out.host();
         for (int i = 0; i < PERIOD; i++) {
             const float right = expected(i);
             for (int k = i; k < count; k += PERIOD)
                 wrong += after[k] != right;
         }
-        return GF_OK;
+        gf_lab_count(run, wrong);
+        return time.us();
     }
 };
 
-static enum gf_status time_paths(const struct gf_lab_run *run, struct divergence_bench &bench)
+static void time_paths(const struct bench &bench)
 {
-    const int lanes = gf_lab_column(run, "by lane", "us", 2);
-    const int warps = gf_lab_column(run, "by warp", "us", 2);
-    const int ratio = gf_lab_column(run, "by lane", "of 1 path", 2);
-    double one = 0.0, two_by_lane = 0.0, most_by_lane = 0.0, most_by_warp = 0.0;
+    double one = 0.0, by_lane = 0.0, two_by_lane = 0.0, most_by_warp = 0.0;
     for (int paths = 1; paths <= WARP; paths *= 2) {
-        double us[2] = {0.0};
-        for (int by_lane = 0; by_lane < 2; by_lane++) {
-            GF_TRY(bench.time(
-                run,
+        const auto us = [&](bool lanes) {
+            return bench.us(
                 [&] {
                     paths_kernel<<<bench.count / THREADS, THREADS>>>(bench.in.data, bench.out.data,
-                                                                     paths, by_lane);
+                                                                     paths, lanes);
                 },
-                [&](int i) { return chosen_path<0>(path_of(i, paths, by_lane), bench.before[i]); },
-                &us[by_lane]));
-        }
-        gf_lab_row(run, paths, "%d path%s", paths, paths == 1 ? "" : "s");
-        one = paths == 1 ? us[1] : one;
-        two_by_lane = paths == 2 ? us[1] / one : two_by_lane;
-        most_by_lane = us[1] / one;
-        most_by_warp = std::max(most_by_warp, us[0] / one);
-        gf_lab_value(run, lanes, us[1]);
-        gf_lab_value(run, warps, us[0]);
-        gf_lab_value(run, ratio, us[1] / one);
+                [&](int i) { return chosen_path<0>(path_of(i, paths, lanes), bench.before[i]); });
+        };
+        const double by_warp = us(false);
+        by_lane = us(true);
+        one = paths == 1 ? by_lane : one;
+        two_by_lane = paths == 2 ? by_lane / one : two_by_lane;
+        most_by_warp = std::max(most_by_warp, by_warp / one);
+        lab_row(bench.run, paths, {by_lane, by_warp, by_lane / one}, "%d path%s", paths,
+                paths == 1 ? "" : "s");
     }
     gf_lab_claim(
-        run, two_by_lane > 1.5 && most_by_lane > 10.0,
+        bench.run, two_by_lane > 1.5 && by_lane / one > 10.0,
         "paths of one warp run one after the other: 2 paths take %.2f, %d paths %.1f times as long",
-        two_by_lane, WARP, most_by_lane);
-    gf_lab_claim(run, most_by_warp < 1.2,
-                 "paths along warps cost nothing: at most %.2f times as long", most_by_warp);
-    return GF_OK;
+        two_by_lane, WARP, by_lane / one);
+    gf_lab_below(bench.run, 1.2, "paths along warps cost nothing: at most %.2f times as long",
+                 most_by_warp);
 }
 
-/* Checks and times three kernels that compute the same result. */
-struct method {
+static const struct {
     const char *name;
     kernel_of_floats *kernel;
+    float (*on_cpu)(float);
+} methods[] = {
+    {"short, a branch", short_kernel<by_branch>, short_on_cpu},
+    {"short, predicated", short_kernel<by_choice>, short_on_cpu},
+    {"short, arithmetic", short_kernel<by_arithmetic>, short_on_cpu},
+    {"loop, unroll 1", loop_kernel<1>, loop_on_cpu},
+    {"loop, unroll 4", loop_kernel<4>, loop_on_cpu},
+    {"loop, unrolled wholly", loop_kernel<STEPS>, loop_on_cpu},
 };
-enum { METHODS = 3 };
+enum { BRANCH, PREDICATED, ARITHMETIC, UNROLL_1, UNROLL_4, UNROLLED, METHODS };
 
-static enum gf_status time_methods(const struct gf_lab_run *run, struct divergence_bench &bench,
-                                   const struct method methods[METHODS], float (*on_cpu)(float),
-                                   double us[METHODS])
+static void run(const struct gf_lab_run *run)
 {
+    const struct bench bench = {run};
+    double us[METHODS];
+    time_paths(bench);
     for (int i = 0; i < METHODS; i++) {
-        GF_TRY(bench.time(
-            run,
+        us[i] = bench.us(
             [&] {
                 methods[i].kernel<<<bench.count / THREADS, THREADS>>>(bench.in.data, bench.out.data,
                                                                       1);
             },
-            [&](int k) { return on_cpu(bench.before[k]); }, &us[i]));
-        gf_lab_row(run, NAN, "%s", methods[i].name);
-        gf_lab_value(run, 0, us[i]);
+            [&](int k) { return methods[i].on_cpu(bench.before[k]); });
+        lab_row(run, NAN, {us[i]}, "%s", methods[i].name);
     }
-    return GF_OK;
-}
-
-static enum gf_status time_short(const struct gf_lab_run *run, struct divergence_bench &bench)
-{
-    static const struct method methods[METHODS] = {
-        {"short, a branch", short_kernel<by_branch>},
-        {"short, predicated", short_kernel<by_choice>},
-        {"short, arithmetic", short_kernel<by_arithmetic>}};
-    double us[METHODS] = {0.0};
-    GF_TRY(time_methods(run, bench, methods, short_on_cpu, us));
-    gf_lab_claim(run, us[1] < us[0],
-                 "predication is %.1f times as fast as a branch of two instructions",
-                 us[0] / us[1]);
-    gf_lab_claim(run, us[2] < us[0], "arithmetic in place of the branch is %.1f times as fast",
-                 us[0] / us[2]);
-    gf_lab_note(run, "predication takes %.2f of that arithmetic's time", us[1] / us[2]);
-    return GF_OK;
-}
-
-static enum gf_status time_loops(const struct gf_lab_run *run, struct divergence_bench &bench)
-{
-    static const struct method methods[METHODS] = {{"loop, unroll 1", loop_kernel<1>},
-                                                   {"loop, unroll 4", loop_kernel<4>},
-                                                   {"loop, unrolled wholly", loop_kernel<STEPS>}};
-    double us[METHODS] = {0.0};
-    GF_TRY(time_methods(run, bench, methods, loop_on_cpu, us));
-    gf_lab_claim(run, us[2] < us[0],
-                 "an unrolled loop of one operation is %.1f times as fast, by 4 %.1f",
-                 us[0] / us[2], us[0] / us[1]);
-    return GF_OK;
-}
-
-static enum gf_status run(const struct gf_lab_run *run)
-{
-    const struct divergence *const params = (const struct divergence *)run->params;
-    struct divergence_bench bench = {params->blocks * run->device.multiprocessors * THREADS};
-    GF_TRY(bench.fill(run));
-    gf_lab_rows(run, "branch");
-    GF_TRY(time_paths(run, bench));
-    GF_TRY(time_short(run, bench));
-    GF_TRY(time_loops(run, bench));
-    gf_lab_check(run, !bench.wrong, "every result equals the CPU's (%d do not)", bench.wrong);
-    return GF_OK;
+    gf_lab_above(run, 1.0, "predication is %.1f times as fast as a branch of two instructions",
+                 us[BRANCH] / us[PREDICATED]);
+    gf_lab_above(run, 1.0, "arithmetic in place of the branch is %.1f times as fast",
+                 us[BRANCH] / us[ARITHMETIC]);
+    gf_lab_note(run, "predication takes %.2f of that arithmetic's time",
+                us[PREDICATED] / us[ARITHMETIC]);
+    gf_lab_above(run, 1.0, "an unrolled loop of one operation is %.1f times as fast, by 4 %.1f",
+                 us[UNROLL_1] / us[UNROLLED], us[UNROLL_1] / us[UNROLL_4]);
 }
 #endif
 
@@ -276,7 +220,10 @@ const struct gf_lab gf_lab_divergence = {
         "branches by lane and by warp, predicates, arithmetic in their place, unrolled loops",
     .guide = "4, 12; 1; 3",
     .figure = "each path of a diverged warp runs in turn; along warps none diverges",
-    GF_PARAMS(struct divergence, divergence_params),
+    .params = {GF_LAB_INT("blocks", 32, 1, 256, "blocks of 256 threads for each multiprocessor")},
+    .rows = "branch",
+    .columns = {{"by lane", "us", 2}, {"by warp", "us", 2}, {"by lane", "of 1 path", 2}},
+    .right = "every result equals the CPU's (%llu do not)",
     .axes = {.x = "paths", .x_unit = "", .y = "time", .y_unit = "us", .log_x = true},
     .run = GF_LAB_RUN(run),
 };

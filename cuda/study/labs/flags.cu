@@ -1,27 +1,58 @@
 /* The same kernels compiled with each of the flags that give up IEEE arithmetic (Best Practices
- * Guide, 11.1.7). The Makefile compiles flags_ieee.cu and the like, which include flags.cuh, each
- * with its own flag. */
+ * Guide, 11.1.7). The Makefile compiles this file once for each set, with its flags and
+ * FLAG_SET=NAME and FLAGS_TEXT="TEXT", to a struct flag_set of that name; and without FLAG_SET to
+ * the lab. */
 #include "study/labs/lab.h"
 
-struct flags {
-    int arguments;
-};
-
-static const struct gf_param flags_params[] = {
-    GF_PARAM_INT(struct flags, arguments, 262144, 1024, 16777216,
-                 "random arguments that the errors are the worst of, from 2^-20 to 2^20"),
-    {0},
-};
-
 #ifdef __CUDACC__
-#include "cuda/study/labs/flags.cuh"
+#include "cuda/study/labs/arithmetic.cuh"
 
+struct flag_set {
+    const char *flags;
+    evaluate *quotient, *root, *both, *half;
+};
+extern const struct flag_set flags_ieee, flags_ftz, flags_div, flags_sqrt, flags_fast;
+#endif
+
+#ifdef FLAG_SET
+struct quotient {
+    static __device__ float of(float x)
+    {
+        return 3.7f / x;
+    }
+};
+
+struct root {
+    static __device__ float of(float x)
+    {
+        return sqrtf(x);
+    }
+};
+
+struct both {
+    static __device__ float of(float x)
+    {
+        return sqrtf(x) / (x + 1.0f);
+    }
+};
+
+/* Computes half of a number. Half of a denormal is a denormal, which -ftz makes 0. */
+struct half {
+    static __device__ float of(float x)
+    {
+        return 0.5f * x;
+    }
+};
+
+const struct flag_set FLAG_SET = {FLAGS_TEXT, evaluate_kernel<quotient>, evaluate_kernel<root>,
+                                  evaluate_kernel<both>, evaluate_kernel<half>};
+#else
+#ifdef __CUDACC__
 static const struct flag_set *const methods[] = {&flags_ieee, &flags_ftz, &flags_div, &flags_sqrt,
                                                  &flags_fast};
 enum { IEEE, FTZ, DIV, SQRT, FAST, METHODS };
 enum { QUOTIENT, ROOT, BOTH, FUNCTIONS };
 
-static const char *const names[FUNCTIONS] = {"3.7f / x", "sqrtf(x)", "sqrtf(x) / (x + 1)"};
 static double (*const exact[FUNCTIONS])(double) = {[](double x) { return (double)3.7f / x; },
                                                    [](double x) { return sqrt(x); },
                                                    [](double x) { return sqrt(x) / (x + 1.0); }};
@@ -31,28 +62,42 @@ static double (*const exact[FUNCTIONS])(double) = {[](double x) { return (double
 constexpr double MOST_ULP_IEEE = 0.5, MOST_ULP_THREE_STEPS = 3.0, MOST_ULP = 8.0;
 
 /* Measures the part of the denormal results that the kernel made 0. */
-static enum gf_status flushed(const struct gf_lab_run *run, const struct flag_set *method,
-                              const struct arguments &denormal, double *part)
+static double flushed(const struct gf_lab_run *run, evaluate *half,
+                      const struct arguments &denormal)
 {
     const int count = (int)denormal.host.size();
-    lab_memory<float> out;
-    std::vector<float> values(count);
-    int zero = 0;
-    GF_TRY(out.poison(run, count));
-    method->half<<<lab_blocks(count, EVALUATE_THREADS), EVALUATE_THREADS>>>(
-        denormal.device.data, out.data, count, count, 1);
-    LAB_LAUNCHED();
-    LAB_TRY(cudaMemcpy(values.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
-    for (const float value : values)
-        zero += value == 0.0f;
-    *part = (double)zero / count;
-    return GF_OK;
+    const lab_memory<float> out(run, count);
+    out.poison();
+    half<<<lab_blocks(count, EVALUATE_THREADS), EVALUATE_THREADS>>>(denormal.device.data, out.data,
+                                                                    count, count, 1);
+    const std::vector<float> values = out.host();
+    return (double)std::count(values.begin(), values.end(), 0.0f) / count;
 }
 
-static void claims(const struct gf_lab_run *run, const struct measured found[METHODS][FUNCTIONS])
+static void run(const struct gf_lab_run *run)
 {
+    const struct arguments x(run, {true, -20.0, 20.0}, run->param[0], 1);
+    const struct arguments denormal(run, {true, -140.0, -127.0}, run->param[0], 2);
+    struct measured found[METHODS][FUNCTIONS];
+    for (int i = 0; i < METHODS; i++) {
+        evaluate *const kernels[FUNCTIONS] = {methods[i]->quotient, methods[i]->root,
+                                              methods[i]->both};
+        std::vector<double> values;
+        for (int f = 0; f < FUNCTIONS; f++) {
+            const double most = i > FTZ     ? MOST_ULP
+                                : f == BOTH ? MOST_ULP_THREE_STEPS
+                                            : MOST_ULP_IEEE;
+            found[i][f] = measure(run, kernels[f], exact[f], x, {most, 0.0});
+            values.push_back(found[i][f].ps_a_call());
+            values.push_back(found[i][f].worst_ulp);
+        }
+        const double lost = flushed(run, methods[i]->half, denormal);
+        gf_lab_count(run, lost != (i == FTZ || i == FAST ? 1.0 : 0.0));
+        values.push_back(100.0 * lost);
+        lab_row(run, NAN, values, "%s", methods[i]->flags);
+    }
     const auto gain = [&](int method, int function) {
-        return found[IEEE][function].time.median_s / found[method][function].time.median_s;
+        return found[IEEE][function].time / found[method][function].time;
     };
     gf_lab_claim(run, gain(DIV, QUOTIENT) > 1.05 && found[DIV][QUOTIENT].worst_ulp > 0.5,
                  "-prec-div=false: division is %.1f times as fast, off by %.2f ulp",
@@ -60,57 +105,14 @@ static void claims(const struct gf_lab_run *run, const struct measured found[MET
     gf_lab_claim(run, gain(SQRT, ROOT) > 1.05 && found[SQRT][ROOT].worst_ulp > 0.5,
                  "-prec-sqrt=false: the root is %.1f times as fast, off by %.2f ulp",
                  gain(SQRT, ROOT), found[SQRT][ROOT].worst_ulp);
-    const double of_ftz = found[SQRT][ROOT].time.median_s / found[FAST][ROOT].time.median_s;
-    gf_lab_claim(
-        run, of_ftz > 1.02,
+    gf_lab_above(
+        run, 1.02,
         "-ftz=true makes the less precise root %.2f times as fast; by itself, precise root and "
         "division %.2f times",
-        of_ftz, gain(FTZ, BOTH));
+        found[SQRT][ROOT].time / found[FAST][ROOT].time, gain(FTZ, BOTH));
     gf_lab_claim(run, gain(FAST, BOTH) > std::max(gain(DIV, BOTH), gain(SQRT, BOTH)),
                  "-use_fast_math, which is all three, is fastest: %.1f times, off by %.2f ulp",
                  gain(FAST, BOTH), found[FAST][BOTH].worst_ulp);
-}
-
-static enum gf_status run(const struct gf_lab_run *run)
-{
-    const struct flags *const params = (const struct flags *)run->params;
-    struct arguments x, denormal;
-    struct measured found[METHODS][FUNCTIONS];
-    int wrong = 0;
-    double part[METHODS];
-    GF_TRY(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1));
-    GF_TRY(denormal.fill(run, {true, -140.0, -127.0}, params->arguments, 2));
-
-    gf_lab_rows(run, "compiled with");
-    int times[FUNCTIONS], errors[FUNCTIONS];
-    for (int f = 0; f < FUNCTIONS; f++) {
-        times[f] = gf_lab_column(run, names[f], "ps/call", 3);
-        errors[f] = gf_lab_column(run, "worst error", "ulp", 2);
-    }
-    const int lost = gf_lab_column(run, "denormals lost", "%", 0);
-    for (int i = 0; i < METHODS; i++) {
-        evaluate *const kernels[FUNCTIONS] = {methods[i]->quotient, methods[i]->root,
-                                              methods[i]->both};
-        gf_lab_row(run, NAN, "%s", methods[i]->flags);
-        for (int f = 0; f < FUNCTIONS; f++) {
-            const double most = i > FTZ     ? MOST_ULP
-                                : f == BOTH ? MOST_ULP_THREE_STEPS
-                                            : MOST_ULP_IEEE;
-            GF_TRY(measure(run, kernels[f], exact[f], x, {most, 0.0}, &found[i][f]));
-            gf_lab_value(run, times[f], found[i][f].ps_a_call());
-            gf_lab_value(run, errors[f], found[i][f].worst_ulp);
-            wrong += found[i][f].beyond;
-        }
-        GF_TRY(flushed(run, methods[i], denormal, &part[i]));
-        gf_lab_value(run, lost, 100.0 * part[i]);
-        wrong += part[i] != (i == FTZ || i == FAST ? 1.0 : 0.0);
-    }
-    gf_lab_check(
-        run, !wrong,
-        "results and denormals are as each flag documents, against the CPU in double (%d are not)",
-        wrong);
-    claims(run, found);
-    return GF_OK;
 }
 #endif
 
@@ -119,6 +121,18 @@ const struct gf_lab gf_lab_flags = {
     .summary = "kernels compiled with -ftz, -prec-div and -prec-sqrt: what precision buys in time",
     .guide = "4, 11.1.7",
     .figure = "somewhat less accurate, but faster",
-    GF_PARAMS(struct flags, flags_params),
+    .params = {GF_LAB_INT("arguments", 262144, 1024, 16777216,
+                          "random arguments that the errors are the worst of, from 2^-20 to 2^20")},
+    .rows = "compiled with",
+    .columns = {{"3.7f / x", "ps/call", 3},
+                {"worst error", "ulp", 2},
+                {"sqrtf(x)", "ps/call", 3},
+                {"worst error", "ulp", 2},
+                {"sqrtf(x) / (x + 1)", "ps/call", 3},
+                {"worst error", "ulp", 2},
+                {"denormals lost", "%", 0}},
+    .right = "results and denormals are as each flag documents, against the CPU in double (%llu "
+             "are not)",
     .run = GF_LAB_RUN(run),
 };
+#endif

@@ -2,19 +2,7 @@
  * equalize's variants and on 16-bit samples of three distributions. */
 #include "study/labs/lab.h"
 
-struct histogram {
-    int size, data;
-};
-
 static const char *const histogram_data[] = {"random", "skewed", "photo", NULL};
-
-static const struct gf_param histogram_params[] = {
-    GF_PARAM_INT(struct histogram, size, 128, 1, 2048, "of the samples, in MB"),
-    GF_PARAM_CHOICE(
-        struct histogram, data, 0, histogram_data,
-        "of the curve: evenly spread, nine in ten of one level, or smooth with some noise"),
-    {0},
-};
 
 #ifdef __CUDACC__
 #include "cuda/study/labs/lab.cuh"
@@ -77,25 +65,16 @@ static struct gf_view line_of(const void *data, int count, int channels, int bit
 }
 
 enum methods { GLOBAL, SHARED, A_WARP, A_LANE, SAME_LEVEL, CLUSTER, NARROW, METHODS };
-static const char *const method_names[METHODS] = {
-    "global", "shared", "table a warp", "table a lane", "aggregated", "cluster", "16-bit counters"};
 
-/* Whether a block has room for a table of that many bins for each warp or lane. */
-static bool has_room(const struct gf_lab_run *run, int method, int bins)
-{
-    int bytes = 0;
-    if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                               run->device.index) != cudaSuccess)
-        return false;
-    const int tables = method == A_WARP ? TABLE_A_WARP : TABLE_A_LANE;
-    return table_bytes(tables, (unsigned)bins, count_threads<16>) <= (size_t)bytes;
-}
-
+/* Whether a block has room for a table of that many bins for each warp or lane, and whether the
+ * device has clusters. */
 static bool is_possible(const struct gf_lab_run *run, int method, int bins)
 {
-    if (method == A_WARP || method == A_LANE)
-        return has_room(run, method, bins);
-    return method != CLUSTER || run->device.code_architecture >= 90;
+    if (method != A_WARP && method != A_LANE)
+        return method != CLUSTER || run->device.code_architecture >= 90;
+    const int tables = method == A_WARP ? TABLE_A_WARP : TABLE_A_LANE;
+    return table_bytes(tables, (unsigned)bins, count_threads<16>) <=
+           (size_t)lab_attribute(run, cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }
 
 static cudaError_t count_method(int method, const struct counting &counting)
@@ -116,198 +95,155 @@ static cudaError_t count_method(int method, const struct counting &counting)
     }
 }
 
-struct lab {
-    const struct gf_lab_run *run;
-    int count, column[METHODS];
-    lab_memory<unsigned short> samples[DISTRIBUTIONS], levels;
-    lab_memory<unsigned long long> counted;
-    std::vector<unsigned long long> right[DISTRIBUTIONS]; /* the right histograms, of LEVELS bins */
-    double gb_s[DISTRIBUTIONS][METHODS];                  /* the rates of the last row */
-    unsigned long long wrong;
-};
-
-/* Compares the histogram with `right`, which has at least as many bins. */
-static enum gf_status compare(struct lab *lab, int bins,
-                              const std::vector<unsigned long long> &right)
-{
-    const struct gf_lab_run *const run = lab->run;
-    const size_t folded = right.size() / (size_t)bins;
-    std::vector<unsigned long long> got(bins);
-    LAB_TRY(
-        cudaMemcpy(got.data(), lab->counted.data, bins * sizeof got[0], cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < (size_t)bins; i++) {
-        unsigned long long sum = 0;
-        for (size_t k = 0; k < folded; k++)
-            sum += right[i * folded + k];
-        lab->wrong += got[i] != sum;
-    }
-    return GF_OK;
-}
-
-/* Checks and times one method; `count` launches it. */
-template <typename Count>
-static enum gf_status measure(struct lab *lab, int bins,
-                              const std::vector<unsigned long long> &right, double bytes,
-                              int column, double *gb_s, Count count)
-{
-    const struct gf_lab_run *const run = lab->run;
-    struct gf_lab_run few = *run;
-    struct lab_time time;
-    cudaError_t code = cudaSuccess;
-    if (column == lab->column[GLOBAL])
-        few.runs = std::min(run->runs, RUNS_OF_SLOW);
-    LAB_TRY(cudaMemset(lab->counted.data, 0, lab->counted.bytes()));
-    LAB_TRY(count());
-    GF_TRY(compare(lab, bins, right));
-    GF_TRY(lab_time(
-        &few, LAB_WARM, [&] { code = code ? code : count(); }, &time));
-    LAB_TRY(code);
-    *gb_s = lab_gb_s(bytes, time);
-    gf_lab_value(lab->run, column, *gb_s);
-    return GF_OK;
-}
-
-/* Adds a row with the times of all methods, for one distribution of data and that many bins. */
-static enum gf_status measure_bins(struct lab *lab, int distribution, int bins, double x)
-{
-    const struct gf_lab_run *const run = lab->run;
-    int shift = 0;
-    while (LEVELS >> shift > bins)
-        shift++;
-    shift_kernel<<<lab_blocks(lab->count, THREADS), THREADS>>>(lab->samples[distribution].data,
-                                                               lab->levels.data, lab->count, shift);
-    LAB_LAUNCHED();
-    const struct gf_view view = line_of(lab->levels.data, lab->count, 1, 16);
-    struct counting counting =
-        counting_of(&view, GF_STATISTIC_CHANNELS, lab->counted.data, NULL, NULL);
-    counting.counters = (unsigned)bins;
-    gf_lab_row(lab->run, x, "%s, %d bins", histogram_data[distribution], bins);
-    for (int method = 0; method < METHODS; method++) {
-        lab->gb_s[distribution][method] = 0;
-        if (!is_possible(run, method, bins))
-            continue;
-        GF_TRY(measure(lab, bins, lab->right[distribution], 2.0 * lab->count, lab->column[method],
-                       &lab->gb_s[distribution][method], [&] {
-                           return method == NARROW ? (cudaError_t)gf_histogram_packed_cuda(
-                                                         &view, GF_STATISTIC_CHANNELS,
-                                                         lab->counted.data, NULL, NULL)
-                                                   : count_method(method, counting);
-                       }));
-    }
-    return GF_OK;
-}
-
 /* Defined in cuda/study/variants/histogram.cu. */
 extern "C" {
 extern gf_counter gf_histogram_global_cuda, gf_histogram_warp_cuda, gf_histogram_aggregated_cuda,
     gf_histogram_cluster_cuda;
 }
 
-/* Measures the filters' own counters on 8-bit samples. Their default is "table a lane". */
-static enum gf_status measure_bytes(struct lab *lab, const char *name, enum gf_statistic statistic,
-                                    int channels)
-{
-    const struct gf_lab_run *const run = lab->run;
-    gf_counter *const counters[] = {gf_histogram_global_cuda,     gf_histogram_shared_cuda,
-                                    gf_histogram_warp_cuda,       gf_histogram_lanes_cuda,
-                                    gf_histogram_aggregated_cuda, gf_histogram_cluster_cuda};
-    lab_memory<unsigned char> bytes;
-    const int count = lab->count / channels * channels;
-    GF_TRY(bytes.alloc(run, lab->count));
-    narrow_kernel<<<lab_blocks(count, THREADS), THREADS>>>(lab->samples[2].data, bytes.data, count);
-    LAB_LAUNCHED();
-    std::vector<unsigned char> host(count);
-    LAB_TRY(cudaMemcpy(host.data(), bytes.data, count, cudaMemcpyDeviceToHost));
-    std::vector<unsigned long long> right(256);
-    std::vector<uint64_t> sums(256);
-    struct gf_histogram histogram = {1, 256, sums.data()};
-    const struct gf_view host_view = line_of(host.data(), count, channels, 8);
-    const struct gf_view view = line_of(bytes.data, count, channels, 8);
-    gf_histogram_add(&host_view, statistic, &histogram);
-    std::copy(sums.begin(), sums.end(), right.begin());
-    gf_lab_row(lab->run, NAN, "%s", name);
-    for (int method = 0; method < NARROW; method++) {
-        double gb_s = 0;
-        if (method == CLUSTER && run->device.code_architecture < 90)
-            continue;
-        GF_TRY(measure(lab, 256, right, count, lab->column[method], &gb_s, [&] {
-            return (cudaError_t)counters[method](&view, statistic, lab->counted.data, NULL, NULL);
-        }));
-    }
-    return GF_OK;
-}
+struct bench {
+    const struct gf_lab_run *run;
+    int count = (int)(run->param[0] * LAB_MB / sizeof(unsigned short));
+    lab_memory<unsigned> random{run, (size_t)count, 1};
+    lab_memory<unsigned short> samples{run, (size_t)count}, levels{run, (size_t)count};
+    lab_memory<unsigned long long> counted{run, LEVELS};
 
-static enum gf_status make_data(struct lab *lab)
-{
-    const struct gf_lab_run *const run = lab->run;
-    lab_memory<unsigned> random;
-    std::vector<unsigned short> host(lab->count);
-    GF_TRY(random.random(run, lab->count, 1));
-    GF_TRY(lab->levels.poison(run, lab->count));
-    GF_TRY(lab->counted.alloc(run, LEVELS));
-    for (int distribution = 0; distribution < DISTRIBUTIONS; distribution++) {
-        GF_TRY(lab->samples[distribution].poison(run, lab->count));
-        shape_kernel<<<lab_blocks(lab->count, THREADS), THREADS>>>(
-            random.data, lab->samples[distribution].data, lab->count, distribution);
-        LAB_LAUNCHED();
-        LAB_TRY(cudaMemcpy(host.data(), lab->samples[distribution].data,
-                           lab->samples[distribution].bytes(), cudaMemcpyDeviceToHost));
-        lab->right[distribution].assign(LEVELS, 0);
-        for (const unsigned short level : host)
-            lab->right[distribution][level]++;
+    /* Makes samples and returns their histogram, of LEVELS bins. */
+    std::vector<uint64_t> make(int distribution) const
+    {
+        std::vector<uint64_t> histogram(LEVELS);
+        shape_kernel<<<lab_blocks(count, THREADS), THREADS>>>(random.data, samples.data, count,
+                                                              distribution);
+        for (const unsigned short level : samples.host())
+            histogram[level]++;
+        return histogram;
     }
-    return GF_OK;
-}
+
+    /* Checks and times one method, which `launch` launches: the bins should be those of `right`,
+     * which has at least as many. Returns its rate. */
+    template <typename Launch>
+    double measure(int method, int bins, const std::vector<uint64_t> &right, double bytes,
+                   Launch launch) const
+    {
+        const size_t folded = right.size() / (size_t)bins;
+        struct gf_lab_run few = *run;
+        cudaError_t code = cudaSuccess;
+        if (method == GLOBAL)
+            few.runs = std::min(run->runs, RUNS_OF_SLOW);
+        counted.set_bytes(0);
+        LAB_TRY(launch());
+        const std::vector<unsigned long long> got = counted.host(bins);
+        for (size_t i = 0; i < (size_t)bins; i++) {
+            uint64_t sum = 0;
+            for (size_t k = 0; k < folded; k++)
+                sum += right[i * folded + k];
+            gf_lab_count(run, got[i] != sum);
+        }
+        const struct lab_time time = lab_time(&few, [&] { code = code ? code : launch(); });
+        LAB_TRY(code);
+        return time.gb_s(bytes);
+    }
+
+    /* Adds a row with the rates of all methods for that many bins, and returns them. */
+    std::vector<double> measure_bins(int distribution, int bins, double x,
+                                     const std::vector<uint64_t> &right) const
+    {
+        std::vector<double> gb_s(METHODS, NAN);
+        int shift = 0;
+        while (LEVELS >> shift > bins)
+            shift++;
+        shift_kernel<<<lab_blocks(count, THREADS), THREADS>>>(samples.data, levels.data, count,
+                                                              shift);
+        LAB_LAUNCHED();
+        const struct gf_view view = line_of(levels.data, count, 1, 16);
+        struct counting counting =
+            counting_of(&view, GF_STATISTIC_CHANNELS, counted.data, NULL, NULL);
+        counting.counters = (unsigned)bins;
+        for (int method = 0; method < METHODS; method++) {
+            if (!is_possible(run, method, bins))
+                continue;
+            gb_s[method] = measure(method, bins, right, 2.0 * count, [&] {
+                return method == NARROW
+                           ? (cudaError_t)gf_histogram_packed_cuda(&view, GF_STATISTIC_CHANNELS,
+                                                                   counted.data, NULL, NULL)
+                           : count_method(method, counting);
+            });
+        }
+        lab_row(run, x, gb_s, "%s, %d bins", histogram_data[distribution], bins);
+        return gb_s;
+    }
+
+    /* Measures the filters' own counters on 8-bit samples. Their default is "table a lane". */
+    void measure_bytes(const char *name, enum gf_statistic statistic, int channels) const
+    {
+        gf_counter *const counters[] = {gf_histogram_global_cuda,     gf_histogram_shared_cuda,
+                                        gf_histogram_warp_cuda,       gf_histogram_lanes_cuda,
+                                        gf_histogram_aggregated_cuda, gf_histogram_cluster_cuda};
+        const int many = count / channels * channels;
+        const lab_memory<unsigned char> bytes(run, many);
+        narrow_kernel<<<lab_blocks(many, THREADS), THREADS>>>(samples.data, bytes.data, many);
+        std::vector<unsigned char> host = bytes.host();
+        std::vector<uint64_t> right(256);
+        std::vector<double> gb_s(METHODS, NAN);
+        struct gf_histogram histogram = {1, 256, right.data()};
+        const struct gf_view host_view = line_of(host.data(), many, channels, 8);
+        const struct gf_view view = line_of(bytes.data, many, channels, 8);
+        gf_histogram_add(&host_view, statistic, &histogram);
+        for (int method = 0; method < NARROW; method++) {
+            if (method != CLUSTER || run->device.code_architecture >= 90)
+                gb_s[method] = measure(method, 256, right, many, [&] {
+                    return (cudaError_t)counters[method](&view, statistic, counted.data, NULL,
+                                                         NULL);
+                });
+        }
+        lab_row(run, NAN, gb_s, "%s", name);
+    }
+};
 
 /* Compares two methods. `claimed` says that the guide claims which one is faster. */
-static void say(struct lab *lab, int distribution, int one, int other, bool claimed,
-                const char *where)
+static void say(const struct gf_lab_run *run, int distribution, const std::vector<double> &gb_s,
+                int one, int other, bool claimed, const char *where)
 {
-    const double first = lab->gb_s[distribution][one], second = lab->gb_s[distribution][other];
+    const double first = gb_s[one], second = gb_s[other];
     if (!(first > 0 && second > 0))
         return;
     char text[GF_LAB_TEXT_SIZE];
     snprintf(text, sizeof text, "%s, %s: %s counts %.2f times as fast as %s",
-             histogram_data[distribution], where, method_names[one], first / second,
-             method_names[other]);
+             histogram_data[distribution], where, run->lab->columns[one].name, first / second,
+             run->lab->columns[other].name);
     if (claimed)
-        gf_lab_claim(lab->run, first > second, "%s", text);
+        gf_lab_claim(run, first > second, "%s", text);
     else
-        gf_lab_note(lab->run, "%s", text);
+        gf_lab_note(run, "%s", text);
 }
 
-static enum gf_status run(const struct gf_lab_run *run)
+static void run(const struct gf_lab_run *run)
 {
-    const struct histogram *const params = (const struct histogram *)run->params;
-    struct lab lab = {run, (int)(params->size * LAB_MB / sizeof(unsigned short))};
-    GF_TRY(make_data(&lab));
-    gf_lab_rows(run, "samples");
-    for (int method = 0; method < METHODS; method++)
-        lab.column[method] = gf_lab_column(run, method_names[method], "GB/s", 0);
+    const struct bench bench = {run};
     for (int distribution = 0; distribution < DISTRIBUTIONS; distribution++) {
+        const std::vector<uint64_t> right = bench.make(distribution);
+        std::vector<double> gb_s;
         for (int bins = BINS_LEAST; bins <= LEVELS; bins *= 2) {
-            const bool in_curve = distribution == params->data;
+            const bool in_curve = distribution == run->param[1];
             if (!in_curve && bins != BINS_LEAST && bins != LEVELS)
                 continue;
-            GF_TRY(measure_bins(&lab, distribution, bins, in_curve ? bins : NAN));
+            gb_s = bench.measure_bins(distribution, bins, in_curve ? bins : NAN, right);
             if (bins == BINS_LEAST) {
-                say(&lab, distribution, SHARED, GLOBAL, true, "256 bins");
-                say(&lab, distribution, A_LANE, SHARED, false, "256 bins");
-                say(&lab, distribution, SAME_LEVEL, SHARED, false, "256 bins");
+                say(run, distribution, gb_s, SHARED, GLOBAL, true, "256 bins");
+                say(run, distribution, gb_s, A_LANE, SHARED, false, "256 bins");
+                say(run, distribution, gb_s, SAME_LEVEL, SHARED, false, "256 bins");
             }
         }
-        say(&lab, distribution, CLUSTER, GLOBAL, true, "65,536 bins");
-        say(&lab, distribution, CLUSTER, SHARED, false, "65,536 bins");
+        say(run, distribution, gb_s, CLUSTER, GLOBAL, true, "65,536 bins");
+        say(run, distribution, gb_s, CLUSTER, SHARED, false, "65,536 bins");
     }
-    GF_TRY(measure_bytes(&lab, "photo, bytes", GF_STATISTIC_CHANNELS, 1));
-    GF_TRY(measure_bytes(&lab, "photo, RGB bytes", GF_STATISTIC_JOINT, 3));
-    GF_TRY(measure_bytes(&lab, "photo, luma of RGB bytes", GF_STATISTIC_LUMA, 3));
-    gf_lab_check(run, !lab.wrong,
-                 "every histogram is the CPU's, to the last sample (%llu bins differ)", lab.wrong);
+    /* The last distribution is the photograph. */
+    bench.measure_bytes("photo, bytes", GF_STATISTIC_CHANNELS, 1);
+    bench.measure_bytes("photo, RGB bytes", GF_STATISTIC_JOINT, 3);
+    bench.measure_bytes("photo, luma of RGB bytes", GF_STATISTIC_LUMA, 3);
     gf_lab_note(
         run, "shared: a table that a block has no room for is counted in parts, side by side; '-': "
              "no room");
-    return GF_OK;
 }
 #endif
 
@@ -316,7 +252,20 @@ const struct gf_lab gf_lab_histogram = {
     .summary =
         "counting levels: global and shared atomics, a table a warp or lane, aggregation, clusters",
     .guide = "5, 2.2.3.8; 5, 2.2.5; 3",
-    GF_PARAMS(struct histogram, histogram_params),
+    .params = {GF_LAB_INT("size", 128, 1, 2048, "of the samples, in MB"),
+               GF_LAB_CHOICE(
+                   "data", histogram_data,
+                   "of the curve: evenly spread, nine in ten of one level, or smooth with some "
+                   "noise")},
+    .rows = "samples",
+    .columns = {{"global", "GB/s", 0},
+                {"shared", "GB/s", 0},
+                {"table a warp", "GB/s", 0},
+                {"table a lane", "GB/s", 0},
+                {"aggregated", "GB/s", 0},
+                {"cluster", "GB/s", 0},
+                {"16-bit counters", "GB/s", 0}},
+    .right = "every histogram is the CPU's, to the last sample (%llu bins differ)",
     .axes = {.x = "bins",
              .x_unit = "",
              .y = "samples read",

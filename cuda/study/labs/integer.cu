@@ -2,16 +2,9 @@
  * (Best Practices Guide, 11.1.1 and 11.1.2). */
 #include "study/labs/lab.h"
 
-struct integer {
-    int shift;
-};
-
-static const struct gf_param integer_params[] = {
-    GF_PARAM_INT(struct integer, shift, 3, 0, 10, "the divisor is 2 to this; literals are 8"),
-    {0},
-};
-
 #ifdef __CUDACC__
+#include <cstring>
+
 #include "cuda/study/labs/lab.cuh"
 
 constexpr int THREADS = 256;
@@ -100,28 +93,24 @@ static uint32_t on_cpu(int function, uint32_t i, uint32_t n)
     return sum;
 }
 
-static enum gf_status time_function(const struct gf_lab_run *run, int function, int shift,
-                                    const lab_memory<uint32_t> &in, lab_memory<uint32_t> &out,
-                                    struct lab_time *time, int *wrong)
+static struct lab_time time_function(const struct gf_lab_run *run, int function,
+                                     const lab_memory<uint32_t> &in)
 {
+    const int shift = run->param[0];
     const bool literal = strchr(functions[function].name, '0' + LITERAL);
-    const uint32_t divisor = literal ? LITERAL : 1u << shift;
-    std::vector<uint32_t> before(CHECKED), after(CHECKED);
+    const lab_memory<uint32_t> out(run, COUNT);
     struct divisors by;
     by.mask = MASK;
     std::fill_n(by.n, CALLS, 1 << shift);
     std::fill_n(by.shift, CALLS, shift);
-    GF_TRY(out.poison(run, COUNT));
-    GF_TRY(lab_time(
-        run, LAB_WARM,
-        [&] { functions[function].kernel<<<COUNT / THREADS, THREADS>>>(in.data, out.data, by); },
-        time));
-    const size_t bytes = CHECKED * sizeof(uint32_t);
-    LAB_TRY(cudaMemcpy(before.data(), in.data, bytes, cudaMemcpyDeviceToHost));
-    LAB_TRY(cudaMemcpy(after.data(), out.data, bytes, cudaMemcpyDeviceToHost));
+    out.poison();
+    const struct lab_time time = lab_time(run, [&] {
+        functions[function].kernel<<<COUNT / THREADS, THREADS>>>(in.data, out.data, by);
+    });
+    const std::vector<uint32_t> before = in.host(CHECKED), after = out.host(CHECKED);
     for (int i = 0; i < CHECKED; i++)
-        *wrong += after[i] != on_cpu(function, before[i], divisor);
-    return GF_OK;
+        gf_lab_count(run, after[i] != on_cpu(function, before[i], literal ? LITERAL : 1u << shift));
+    return time;
 }
 
 /* ---- The guide's loop: out[i] = in[offset + stride * i] for i < n ---- */
@@ -140,96 +129,63 @@ static __global__ void __launch_bounds__(THREADS)
     out[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-static enum gf_status time_loops(const struct gf_lab_run *run, struct lab_time *as_signed,
-                                 struct lab_time *as_unsigned, double *worst)
+/* Adds the rows of the loop with either counter, and returns how many times as long it takes with
+ * an unsigned one. */
+static double time_loops(const struct gf_lab_run *run)
 {
     const int blocks = run->device.multiprocessors * 32, threads = blocks * THREADS;
-    lab_memory<float> in, out, other;
-    std::vector<float> before(LOOP_INPUT), after(THREADS);
-    uint64_t different;
-    GF_TRY(in.random(run, LOOP_INPUT, 2));
-    GF_TRY(out.poison(run, threads));
-    GF_TRY(other.random(run, threads, 3));
-    GF_TRY(lab_time(
-        run, LAB_WARM,
-        [&] { loop_kernel<int><<<blocks, THREADS>>>(in.data, out.data, LOOP, LOOP_STRIDE); },
-        as_signed));
-    GF_TRY(lab_time(
-        run, LAB_WARM,
-        [&] { loop_kernel<uint32_t><<<blocks, THREADS>>>(in.data, other.data, LOOP, LOOP_STRIDE); },
-        as_unsigned));
-    GF_TRY(lab_different(run, out.data, other.data, threads, &different));
-    LAB_TRY(cudaMemcpy(before.data(), in.data, in.bytes(), cudaMemcpyDeviceToHost));
-    LAB_TRY(cudaMemcpy(after.data(), out.data, THREADS * sizeof(float), cudaMemcpyDeviceToHost));
-    *worst = different ? INFINITY : 0.0;
+    const lab_memory<float> in(run, LOOP_INPUT, 2), out(run, threads), other(run, threads, 3);
+    out.poison();
+    const struct lab_time as_signed = lab_time(
+        run, [&] { loop_kernel<int><<<blocks, THREADS>>>(in.data, out.data, LOOP, LOOP_STRIDE); });
+    const struct lab_time as_unsigned = lab_time(run, [&] {
+        loop_kernel<uint32_t><<<blocks, THREADS>>>(in.data, other.data, LOOP, LOOP_STRIDE);
+    });
+    const std::vector<float> before = in.host(), after = out.host(THREADS);
+    double worst = lab_different(out, other) ? INFINITY : 0.0;
     for (int t = 0; t < THREADS; t++) {
         double sum = 0.0;
         for (int i = 0; i < LOOP; i++)
             sum += before[t + LOOP_STRIDE * i];
-        *worst = std::max(*worst, fabs(sum - after[t]));
+        worst = std::max(worst, fabs(sum - after[t]));
     }
-    return GF_OK;
+    lab_row(run, NAN, {1e12 * as_signed.median_s / ((double)threads * LOOP)}, "loop, int counter");
+    lab_row(run, NAN, {1e12 * as_unsigned.median_s / ((double)threads * LOOP)},
+            "loop, unsigned counter");
+    gf_lab_check(run, worst < 1e-4, "both loops' sums are the CPU's within %.1g", worst);
+    return as_unsigned / as_signed;
 }
 
-static void claims(const struct gf_lab_run *run, const struct lab_time time[FUNCTION_COUNT],
-                   const struct lab_time &as_signed, const struct lab_time &as_unsigned)
+static void run(const struct gf_lab_run *run)
 {
-    const auto slower = [&](int slow, int fast) {
-        return time[slow].median_s / time[fast].median_s;
-    };
-    gf_lab_claim(run, slower(NUMBER_signed_divide, NUMBER_by_shift) > 1.5,
-                 "division takes %.1f (signed) and %.1f (unsigned) times a shift's time",
-                 slower(NUMBER_signed_divide, NUMBER_by_shift),
-                 slower(NUMBER_unsigned_divide, NUMBER_by_shift));
-    gf_lab_claim(run, slower(NUMBER_signed_modulo, NUMBER_by_mask) > 1.5,
+    const lab_memory<uint32_t> in(run, COUNT, 1);
+    struct lab_time times[FUNCTION_COUNT];
+    for (int i = 0; i < FUNCTION_COUNT; i++)
+        times[i] = time_function(run, i, in);
+#define SLOWER(slow, fast) (times[NUMBER_##slow] / times[NUMBER_##fast])
+    for (int i = 0; i < FUNCTION_COUNT; i++) {
+        const int bitwise = i < NUMBER_signed_modulo ? NUMBER_by_shift : NUMBER_by_mask;
+        lab_row(run, NAN,
+                {times[i].median_s * 1e12 / ((double)COUNT * CALLS),
+                 i == NUMBER_number_alone ? NAN : times[i] / times[bitwise]},
+                "%s", functions[i].name);
+    }
+    const double unsigned_loop = time_loops(run);
+    gf_lab_above(run, 1.5, "division takes %.1f (signed) and %.1f (unsigned) times a shift's time",
+                 SLOWER(signed_divide, by_shift), SLOWER(unsigned_divide, by_shift));
+    gf_lab_above(run, 1.5,
                  "the remainder takes %.1f (signed) and %.1f (unsigned) times a mask's time",
-                 slower(NUMBER_signed_modulo, NUMBER_by_mask),
-                 slower(NUMBER_unsigned_modulo, NUMBER_by_mask));
-    gf_lab_claim(run, slower(NUMBER_unsigned_literal, NUMBER_by_shift) < 1.1,
+                 SLOWER(signed_modulo, by_mask), SLOWER(unsigned_modulo, by_mask));
+    gf_lab_below(run, 1.1,
                  "the compiler makes a shift of a literal divisor: %.2f times its time unsigned, "
                  "%.2f signed "
                  "(which rounds to 0)",
-                 slower(NUMBER_unsigned_literal, NUMBER_by_shift),
-                 slower(NUMBER_signed_literal, NUMBER_by_shift));
-    gf_lab_claim(
-        run, as_unsigned.median_s > 1.01 * as_signed.median_s,
+                 SLOWER(unsigned_literal, by_shift), SLOWER(signed_literal, by_shift));
+    gf_lab_above(
+        run, 1.01,
         "the loop with an unsigned counter takes %.3f times the signed one's time (guide: slightly "
         "more)",
-        as_unsigned.median_s / as_signed.median_s);
-}
-
-static enum gf_status run(const struct gf_lab_run *run)
-{
-    const struct integer *const params = (const struct integer *)run->params;
-    lab_memory<uint32_t> in, out;
-    struct lab_time times[FUNCTION_COUNT], as_signed, as_unsigned;
-    int wrong = 0;
-    double worst = INFINITY;
-    GF_TRY(in.random(run, COUNT, 1));
-
-    gf_lab_rows(run, "operation");
-    const int time = gf_lab_column(run, "time", "ps/call", 3);
-    const int slower = gf_lab_column(run, "of shift or mask", "times", 2);
-    for (int i = 0; i < FUNCTION_COUNT; i++)
-        GF_TRY(time_function(run, i, params->shift, in, out, &times[i], &wrong));
-    for (int i = 0; i < FUNCTION_COUNT; i++) {
-        const int bitwise = i < NUMBER_signed_modulo ? NUMBER_by_shift : NUMBER_by_mask;
-        gf_lab_row(run, NAN, "%s", functions[i].name);
-        gf_lab_value(run, time, times[i].median_s * 1e12 / ((double)COUNT * CALLS));
-        if (i != NUMBER_number_alone)
-            gf_lab_value(run, slower, times[i].median_s / times[bitwise].median_s);
-    }
-    GF_TRY(time_loops(run, &as_signed, &as_unsigned, &worst));
-    const double calls = run->device.multiprocessors * 32.0 * THREADS * LOOP;
-    gf_lab_row(run, NAN, "loop, int counter");
-    gf_lab_value(run, time, as_signed.median_s * 1e12 / calls);
-    gf_lab_row(run, NAN, "loop, unsigned counter");
-    gf_lab_value(run, time, as_unsigned.median_s * 1e12 / calls);
-    gf_lab_check(run, !wrong, "all sums of quotients and remainders equal the CPU's (%d do not)",
-                 wrong);
-    gf_lab_check(run, worst < 1e-4, "both loops' sums are the CPU's within %.1g", worst);
-    claims(run, times, as_signed, as_unsigned);
-    return GF_OK;
+        unsigned_loop);
 }
 #endif
 
@@ -238,6 +194,9 @@ const struct gf_lab gf_lab_integer = {
     .summary = "division by powers of two against shifts, signed against unsigned loop counters",
     .guide = "4, 11.1.1 and 11.1.2",
     .figure = "division is particularly costly; signed counters are slightly faster",
-    GF_PARAMS(struct integer, integer_params),
+    .params = {GF_LAB_INT("shift", 3, 0, 10, "the divisor is 2 to this; literals are 8")},
+    .rows = "operation",
+    .columns = {{"time", "ps/call", 3}, {"of shift or mask", "times", 2}},
+    .right = "all sums of quotients and remainders equal the CPU's (%llu do not)",
     .run = GF_LAB_RUN(run),
 };

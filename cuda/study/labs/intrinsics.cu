@@ -2,16 +2,6 @@
  * forms (Best Practices Guide, 11.1.3 and 11.1.6). */
 #include "study/labs/lab.h"
 
-struct intrinsics {
-    int arguments;
-};
-
-static const struct gf_param intrinsics_params[] = {
-    GF_PARAM_INT(struct intrinsics, arguments, 262144, 1024, 16777216,
-                 "random arguments that the errors are the worst of"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include "cuda/study/labs/arithmetic.cuh"
 
@@ -122,14 +112,34 @@ static const struct function {
     {name, evaluate_kernel<id>, [](double x) { return exact; }, range, {ulp, absolute}, false},
     FUNCTIONS(GENERAL, SPECIAL)};
 
-static void claims(const struct gf_lab_run *run, const struct measured found[COUNT])
+static void run(const struct gf_lab_run *run)
 {
-    const auto faster = [&](int special, int general) {
-        return found[general].time.median_s / found[special].time.median_s;
-    };
-#define FASTER(special, general) faster(NUMBER_##special, NUMBER_##general)
+    const int count = run->param[0];
+    const struct arguments x[RANGES] = {{run, ranges[POSITIVE].range, count, 1},
+                                        {run, ranges[SMALL].range, count, 2},
+                                        {run, ranges[CIRCLE].range, count, 3},
+                                        {run, ranges[UNIT].range, count, 4},
+                                        {run, ranges[LARGE].range, count, 5}};
+    struct measured found[COUNT];
+    int general = 0;
+    for (int i = 0; i < COUNT; i++) {
+        const struct function *const function = &functions[i];
+        found[i] =
+            measure(run, function->kernel, function->exact, x[function->range], function->bounds);
+        if (function->general)
+            general = i;
+        lab_row(run, NAN,
+                {found[i].ps_a_call(), i == general ? NAN : found[general].time / found[i].time,
+                 found[i].worst_ulp, found[i].worst},
+                "%s", function->name);
+        gf_lab_reason(run, "x in %s", ranges[function->range].text);
+    }
+    const struct measured loop = measure(run, evaluate_kernel<nothing>,
+                                         [](double value) { return value; }, x[UNIT], {0.0, 0.0});
+    lab_row(run, NAN, {loop.ps_a_call()}, "the loop alone");
+#define FASTER(special, general) (found[NUMBER_##general].time / found[NUMBER_##special].time)
 #define ULP(id) found[NUMBER_##id].worst_ulp
-    gf_lab_claim(run, FASTER(by_rsqrtf, by_sqrtf) > 1.0,
+    gf_lab_above(run, 1.0,
                  "rsqrtf(x) is %.1f times as fast as 1/sqrtf(x), its error %.2f against %.2f ulp",
                  FASTER(by_rsqrtf, by_sqrtf), ULP(by_rsqrtf), ULP(by_sqrtf));
     gf_lab_claim(
@@ -138,17 +148,16 @@ static void claims(const struct gf_lab_run *run, const struct measured found[COU
         "%.1f times (__expf: %.1f against %.1f ulp)",
         FASTER(fast_expf, by_expf), FASTER(fast_sinf, by_sinf), FASTER(fast_logf, by_logf),
         FASTER(fast_powf, by_powf), ULP(fast_expf), ULP(by_expf));
-    const double slower = 1.0 / FASTER(large_sinf, by_sinf);
-    gf_lab_claim(
-        run, slower > 5.0,
+    gf_lab_above(
+        run, 5.0,
         "sinf of large arguments, to be reduced, takes %.1f times as long (guide: about ten)",
-        slower);
+        1.0 / FASTER(large_sinf, by_sinf));
     gf_lab_claim(run, FASTER(by_exp2f, two_powf) > 2.0 && FASTER(by_exp10f, ten_powf) > 2.0,
                  "exp2f is %.1f, exp10f %.1f times as fast as powf (guide: up to ten)",
                  FASTER(by_exp2f, two_powf), FASTER(by_exp10f, ten_powf));
-    gf_lab_claim(run, FASTER(cube, cube_powf) > 1.0,
-                 "x * x * x is %.1f times as fast as powf(x, 3.0f)", FASTER(cube, cube_powf));
-    gf_lab_claim(run, FASTER(by_sincosf, by_both) > 1.0,
+    gf_lab_above(run, 1.0, "x * x * x is %.1f times as fast as powf(x, 3.0f)",
+                 FASTER(cube, cube_powf));
+    gf_lab_above(run, 1.0,
                  "sincosf is %.2f times as fast as sinf and cosf; __sincosf is %.1f times",
                  FASTER(by_sincosf, by_both), FASTER(fast_sincosf, by_both));
     gf_lab_claim(
@@ -159,48 +168,6 @@ static void claims(const struct gf_lab_run *run, const struct measured found[COU
         "%.3g ulp",
         FASTER(by_sinpif, pi_sinf), FASTER(by_sincospif, pi_sincosf), ULP(by_sinpif), ULP(pi_sinf));
 }
-
-static enum gf_status run(const struct gf_lab_run *run)
-{
-    const struct intrinsics *const params = (const struct intrinsics *)run->params;
-    struct arguments x[RANGES];
-    struct measured found[COUNT];
-    int wrong = 0, general = 0;
-    for (int i = 0; i < RANGES; i++)
-        GF_TRY(x[i].fill(run, ranges[i].range, params->arguments, 1 + i));
-
-    gf_lab_rows(run, "function");
-    const int time = gf_lab_column(run, "time", "ps/call", 3);
-    const int gain = gf_lab_column(run, "faster by", "times", 2);
-    const int ulp = gf_lab_column(run, "worst error", "ulp", 2);
-    const int absolute = gf_lab_column(run, "absolute", "", 9);
-    for (int i = 0; i < COUNT; i++) {
-        const struct function *const function = &functions[i];
-        GF_TRY(measure(run, function->kernel, function->exact, x[function->range], function->bounds,
-                       &found[i]));
-        if (function->general)
-            general = i;
-        gf_lab_row(run, NAN, "%s", function->name);
-        gf_lab_reason(run, "x in %s", ranges[function->range].text);
-        gf_lab_value(run, time, found[i].ps_a_call());
-        if (i != general)
-            gf_lab_value(run, gain, found[general].time.median_s / found[i].time.median_s);
-        gf_lab_value(run, ulp, found[i].worst_ulp);
-        gf_lab_value(run, absolute, found[i].worst);
-        wrong += found[i].beyond;
-    }
-    struct measured loop;
-    GF_TRY(measure(
-        run, evaluate_kernel<nothing>, [](double value) { return value; }, x[UNIT], {0.0, 0.0},
-        &loop));
-    gf_lab_row(run, NAN, "the loop alone");
-    gf_lab_value(run, time, loop.ps_a_call());
-    gf_lab_check(run, !wrong,
-                 "results are as accurate as documented, against the CPU in double (%d are not)",
-                 wrong);
-    claims(run, found);
-    return GF_OK;
-}
 #endif
 
 const struct gf_lab gf_lab_intrinsics = {
@@ -209,6 +176,13 @@ const struct gf_lab gf_lab_intrinsics = {
     .guide = "4, 11.1.3 and 11.1.6; 1",
     .figure = "exp2f up to ten times as fast as powf; sinf ten times slower where it reduces its "
               "argument",
-    GF_PARAMS(struct intrinsics, intrinsics_params),
+    .params = {GF_LAB_INT("arguments", 262144, 1024, 16777216,
+                          "random arguments that the errors are the worst of")},
+    .rows = "function",
+    .columns = {{"time", "ps/call", 3},
+                {"faster by", "times", 2},
+                {"worst error", "ulp", 2},
+                {"absolute", "", 9}},
+    .right = "results are as accurate as documented, against the CPU in double (%llu are not)",
     .run = GF_LAB_RUN(run),
 };

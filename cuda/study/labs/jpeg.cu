@@ -2,20 +2,10 @@
  * where blocks begin for several lengths of the subsequences that divide a stream. */
 #include "study/labs/lab.h"
 
-struct jpeg {
-    int pictures, width, height, quality;
-};
-
-static const struct gf_param jpeg_params[] = {
-    GF_PARAM_INT(struct jpeg, pictures, 64, 1, 256, "of a group"),
-    GF_PARAM_INT(struct jpeg, width, 1920, 16, 8192, "in pixels"),
-    GF_PARAM_INT(struct jpeg, height, 1080, 16, 8192, "in pixels"),
-    GF_PARAM_INT(struct jpeg, quality, 90, 1, 100, "of the JPEG"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include <cmath>
+#include <cstring>
+#include <memory>
 
 #include "cuda/jpeg/coders.h"
 #include "cuda/study/labs/lab.cuh"
@@ -96,81 +86,66 @@ static enum gf_status convert(const void *data, size_t size, enum gf_file_format
     return status;
 }
 
-/* Host memory that the device copies from at full speed. */
-struct pinned {
-    unsigned char *data = NULL;
-    ~pinned()
-    {
-        cudaFreeHost(data);
-    }
-};
-
 /* One picture in every form. The group has it many times. */
 struct sample {
-    struct gf_format format;
-    size_t pitch, bytes; /* sizes in device memory */
+    const struct gf_lab_run *run;
+    int count = run->param[0], quality = run->param[3];
+    struct gf_format format = {run->param[1], run->param[2], 3, 8};
+    size_t row = gf_row_bytes(format), rows = (size_t)format.height;
+    size_t pitch = (row + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, bytes = pitch * rows;
+    double pixels = (double)count * (double)row * (double)rows; /* bytes of the group's pixels */
     struct file jpeg, expected;
-    struct pinned upload; /* the JPEG */
+    unsigned char *upload = NULL; /* the JPEG, from where the device copies at full speed */
     struct gf_jpeg_header header;
-    lab_memory<unsigned char> painted, decoded; /* `decoded` has room for all pictures of the
-                                                 * group */
+    lab_memory<unsigned char> painted{run, bytes},
+        decoded{run, bytes *count}; /* has room for all pictures of the group */
+
+    explicit sample(const struct gf_lab_run *run_) : run(run_)
+    {
+        char head[64];
+        snprintf(head, sizeof head, "P6\n%d %d\n255\n", format.width, format.height);
+        std::vector<unsigned char> ppm(strlen(head) + row * rows);
+        unsigned char *const rgb = ppm.data() + strlen(head);
+        memcpy(ppm.data(), head, strlen(head));
+        paint(rgb, format.width, format.height);
+        LAB_TRY(convert(ppm.data(), ppm.size(), GF_FILE_JPEG, quality, &jpeg, run->error));
+        LAB_TRY(convert(jpeg.data, jpeg.size, GF_FILE_PNM, quality, &expected, run->error));
+        if (!gf_jpeg_header_read(jpeg.bytes(), jpeg.size, &header))
+            LAB_TRY(gf_fail(run->error, GF_ERROR_INPUT, "jpeg: the lab's own JPEG is not taken"));
+        painted.poison();
+        decoded.poison();
+        LAB_TRY(cudaMemcpy2D(painted.data, pitch, rgb, row, row, rows, cudaMemcpyHostToDevice));
+        LAB_TRY(cudaHostAlloc((void **)&upload, jpeg.size, 0));
+        memcpy(upload, jpeg.data, jpeg.size);
+    }
+    ~sample()
+    {
+        cudaFreeHost(upload);
+    }
+
+    /* Counts the pictures that differ from the result of libjpeg-turbo, whose pixels follow PPM's
+     * header. */
+    int different() const
+    {
+        const lab_memory<unsigned char> right(run, bytes);
+        int different = 0;
+        right.poison();
+        LAB_TRY(cudaMemcpy2D(right.data, pitch, expected.bytes() + (expected.size - row * rows),
+                             row, row, rows, cudaMemcpyHostToDevice));
+        for (int i = 0; i < count; i++)
+            different += lab_different_bytes(run, right.data, decoded.data + i * bytes, bytes) != 0;
+        return different;
+    }
+
+    /* Adds the row of a step. `moved` is the least number of bytes that the step must read and
+     * write for the group. */
+    void add_row(const char *name, double ms, double moved) const
+    {
+        lab_row(run, NAN, {ms, 1e3 * ms / count, moved / ms * 1e-6}, "%s", name);
+    }
 };
 
-static const unsigned char *pixels_of(const struct sample *sample)
-{
-    const size_t bytes = gf_row_bytes(sample->format) * (size_t)sample->format.height;
-    return sample->expected.bytes() + (sample->expected.size - bytes); /* the pixels follow PPM's
-                                                                        * header */
-}
-
-static enum gf_status make_sample(const struct gf_lab_run *run, const struct jpeg *params,
-                                  struct sample *sample)
-{
-    char head[64];
-    sample->format = {params->width, params->height, 3, 8};
-    const size_t row = gf_row_bytes(sample->format), rows = (size_t)params->height;
-    sample->pitch = (row + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    sample->bytes = sample->pitch * rows;
-    snprintf(head, sizeof head, "P6\n%d %d\n255\n", params->width, params->height);
-    std::vector<unsigned char> ppm(strlen(head) + row * rows);
-    unsigned char *const rgb = ppm.data() + strlen(head);
-    memcpy(ppm.data(), head, strlen(head));
-    paint(rgb, params->width, params->height);
-    GF_TRY(
-        convert(ppm.data(), ppm.size(), GF_FILE_JPEG, params->quality, &sample->jpeg, run->error));
-    GF_TRY(convert(sample->jpeg.data, sample->jpeg.size, GF_FILE_PNM, params->quality,
-                   &sample->expected, run->error));
-    if (!gf_jpeg_header_read(sample->jpeg.bytes(), sample->jpeg.size, &sample->header))
-        return gf_fail(run->error, GF_ERROR_INPUT, "jpeg: the lab's own JPEG is not taken");
-    LAB_TRY(cudaHostAlloc((void **)&sample->upload.data, sample->jpeg.size, 0));
-    memcpy(sample->upload.data, sample->jpeg.data, sample->jpeg.size);
-    GF_TRY(sample->painted.poison(run, sample->bytes));
-    GF_TRY(sample->decoded.poison(run, sample->bytes * params->pictures));
-    LAB_TRY(cudaMemcpy2D(sample->painted.data, sample->pitch, rgb, row, row, rows,
-                         cudaMemcpyHostToDevice));
-    return GF_OK;
-}
-
-/* Counts the pictures that differ from the result of libjpeg-turbo. */
-static enum gf_status count_different(const struct gf_lab_run *run, const struct sample *sample,
-                                      int pictures, int *different)
-{
-    lab_memory<unsigned char> expected;
-    const size_t row = gf_row_bytes(sample->format);
-    GF_TRY(expected.poison(run, sample->bytes));
-    LAB_TRY(cudaMemcpy2D(expected.data, sample->pitch, pixels_of(sample), row, row,
-                         (size_t)sample->format.height, cudaMemcpyHostToDevice));
-    *different = 0;
-    for (int i = 0; i < pictures; i++) {
-        uint64_t bytes;
-        GF_TRY(lab_different(run, expected.data, sample->decoded.data + i * sample->bytes,
-                             sample->bytes, &bytes));
-        *different += bytes != 0;
-    }
-    return GF_OK;
-}
-
-enum { DECODE_STEPS = 6, ENCODE_STEPS = 2 };
+enum { DECODE_STEPS = 6 };
 
 static double median_of(std::vector<float> &values)
 {
@@ -178,32 +153,17 @@ static double median_of(std::vector<float> &values)
     return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2.0;
 }
 
-struct columns {
-    int time, picture, rate;
-};
-
-/* Adds the row of a step. `bytes` is the least number of bytes that the step must read and write
- * for the group. */
-static void add_row(const struct gf_lab_run *run, const struct columns *columns, const char *name,
-                    double ms, int pictures, double bytes)
-{
-    gf_lab_row(run, NAN, "%s", name);
-    gf_lab_value(run, columns->time, ms);
-    gf_lab_value(run, columns->picture, 1e3 * ms / pictures);
-    gf_lab_value(run, columns->rate, bytes / ms * 1e-6);
-}
-
 /* Measures the medians of the decoder's steps, in the order of struct gf_jpeg_decode_steps. */
-static enum gf_status time_decoder(const struct gf_lab_run *run, struct gf_jpeg_decoder *decoder,
-                                   std::vector<struct gf_jpeg_decode_picture> &pictures,
-                                   unsigned subsequence_bits, double ms[DECODE_STEPS])
+static void time_decoder(const struct gf_lab_run *run, struct gf_jpeg_decoder *decoder,
+                         std::vector<struct gf_jpeg_decode_picture> &pictures,
+                         unsigned subsequence_bits, double ms[DECODE_STEPS])
 {
     struct gf_jpeg_decode_steps steps;
     std::vector<float> values[DECODE_STEPS];
     gf_jpeg_decoder_measure(decoder, &steps);
     gf_jpeg_decoder_cut(decoder, subsequence_bits);
     for (int i = -1; i < run->runs; i++) { /* the first run allocates */
-        GF_TRY(gf_jpeg_decoder_run(decoder, pictures.data(), (int)pictures.size(), run->error));
+        LAB_TRY(gf_jpeg_decoder_run(decoder, pictures.data(), (int)pictures.size(), run->error));
         const float all[DECODE_STEPS] = {steps.upload, steps.unstuff, steps.synchronise,
                                          steps.decode, steps.dc,      steps.pixels};
         for (int s = 0; s < DECODE_STEPS && i >= 0; s++)
@@ -211,121 +171,102 @@ static enum gf_status time_decoder(const struct gf_lab_run *run, struct gf_jpeg_
     }
     for (int s = 0; s < DECODE_STEPS; s++)
         ms[s] = median_of(values[s]);
-    return GF_OK;
 }
 
-static enum gf_status decode(const struct gf_lab_run *run, struct gf_jpeg_decoder *decoder,
-                             const struct sample *sample, const struct columns *columns)
+static void decode(const struct sample &sample)
 {
+    const struct gf_lab_run *const run = sample.run;
+    struct gf_jpeg_decoder *decoder = NULL;
+    LAB_TRY(gf_jpeg_decoder_create(run->device.index, MEMORY_MOST, &decoder, run->error));
+    const std::unique_ptr<struct gf_jpeg_decoder, decltype(&gf_jpeg_decoder_destroy)> owner(
+        decoder, gf_jpeg_decoder_destroy);
     static const char *const names[DECODE_STEPS] = {"upload", "unstuff", "synchronise",
                                                     "decode", "DC sums", "IDCT and colour"};
     static const unsigned lengths[] = {512, 1024, 2048};
-    const int count = ((const struct jpeg *)run->params)->pictures;
-    std::vector<struct gf_jpeg_decode_picture> pictures(count);
-    for (int i = 0; i < count; i++) {
-        pictures[i].header = &sample->header;
-        pictures[i].data = sample->upload.data;
-        pictures[i].size = sample->jpeg.size;
+    std::vector<struct gf_jpeg_decode_picture> pictures(sample.count);
+    for (int i = 0; i < sample.count; i++) {
+        pictures[i].header = &sample.header;
+        pictures[i].data = sample.upload;
+        pictures[i].size = sample.jpeg.size;
         pictures[i].reduction = 1;
-        pictures[i].out = gf_view_make(sample->decoded.data + i * sample->bytes, sample->pitch,
-                                       sample->format, {0, sample->format.height});
+        pictures[i].out = gf_view_make(sample.decoded.data + i * sample.bytes, sample.pitch,
+                                       sample.format, {0, sample.format.height});
     }
-    const double scan = (double)count * (double)(sample->jpeg.size - sample->header.scan);
-    const double blocks = (double)count * ceil(sample->format.width / 16.0) *
-                          ceil(sample->format.height / 16.0) * 6; /* for 4:2:0 */
-    const double pixels =
-        (double)count * (double)gf_row_bytes(sample->format) * sample->format.height;
+    const double scan = (double)sample.count * (double)(sample.jpeg.size - sample.header.scan);
+    const double blocks = (double)sample.count * ceil(sample.format.width / 16.0) *
+                          ceil(sample.format.height / 16.0) * 6; /* for 4:2:0 */
     const double bytes[DECODE_STEPS] = {scan,           2 * scan,
                                         scan,           scan + blocks * BLOCK_BYTES,
-                                        2 * 2 * blocks, blocks * BLOCK_BYTES + pixels};
+                                        2 * 2 * blocks, blocks * BLOCK_BYTES + sample.pixels};
     double ms[DECODE_STEPS], sum = 0;
-    GF_TRY(time_decoder(run, decoder, pictures, 0, ms));
+    time_decoder(run, decoder, pictures, 0, ms);
     for (int s = 0; s < DECODE_STEPS; s++) {
-        add_row(run, columns, names[s], ms[s], count, bytes[s]);
+        sample.add_row(names[s], ms[s], bytes[s]);
         sum += s ? ms[s] : 0;
     }
-    add_row(run, columns, "decoding, upload not counted", sum, count, scan + pixels);
+    sample.add_row("decoding, upload not counted", sum, scan + sample.pixels);
     for (unsigned length : lengths) {
         char name[GF_LAB_NAME_SIZE];
-        GF_TRY(time_decoder(run, decoder, pictures, length, ms));
+        time_decoder(run, decoder, pictures, length, ms);
         snprintf(name, sizeof name, "synchronise, %u bits", length);
-        add_row(run, columns, name, ms[2], count, bytes[2]);
+        sample.add_row(name, ms[2], bytes[2]);
         snprintf(name, sizeof name, "decode, %u bits", length);
-        add_row(run, columns, name, ms[3], count, bytes[3]);
+        sample.add_row(name, ms[3], bytes[3]);
     }
-    int different = 0, left = 0;
-    GF_TRY(count_different(run, sample, count, &different));
+    const int different = sample.different();
+    int left = 0;
     for (const struct gf_jpeg_decode_picture &picture : pictures)
         left += !picture.decoded;
     gf_lab_check(run, !different && !left,
                  "the decoder took every picture and made libjpeg-turbo's pixels (%d left, "
                  "%d different)",
                  left, different);
-    return GF_OK;
 }
 
-static enum gf_status encode(const struct gf_lab_run *run, struct gf_jpeg_encoder *encoder,
-                             const struct sample *sample, const struct columns *columns)
+static void encode(const struct sample &sample)
 {
-    const struct jpeg *const params = (const struct jpeg *)run->params;
-    const int count = params->pictures;
+    const struct gf_lab_run *const run = sample.run;
+    struct gf_jpeg_encoder *encoder = NULL;
+    LAB_TRY(gf_jpeg_encoder_create(run->device.index, MEMORY_MOST, &encoder, run->error));
+    const std::unique_ptr<struct gf_jpeg_encoder, decltype(&gf_jpeg_encoder_destroy)> owner(
+        encoder, gf_jpeg_encoder_destroy);
     struct gf_jpeg_encode_steps steps;
     std::vector<float> kernels, downloads;
-    std::vector<struct gf_jpeg_encode_picture> pictures(count);
+    std::vector<struct gf_jpeg_encode_picture> pictures(sample.count);
     for (struct gf_jpeg_encode_picture &picture : pictures) {
-        picture.in = gf_view_make(sample->painted.data, sample->pitch, sample->format,
-                                  {0, sample->format.height});
-        picture.quality = params->quality;
+        picture.in = gf_view_make(sample.painted.data, sample.pitch, sample.format,
+                                  {0, sample.format.height});
+        picture.quality = sample.quality;
         picture.subsampling = GF_SUBSAMPLING_420;
     }
     gf_jpeg_encoder_measure(encoder, &steps);
     for (int i = -1; i < run->runs; i++) { /* the first run allocates */
-        GF_TRY(gf_jpeg_encoder_run(encoder, pictures.data(), count, run->error));
+        LAB_TRY(gf_jpeg_encoder_run(encoder, pictures.data(), sample.count, run->error));
         if (i >= 0) {
             kernels.push_back(steps.encode);
             downloads.push_back(steps.download);
         }
     }
-    const size_t size = sample->jpeg.size - sample->header.scan - 2; /* without EOI */
-    const double scan = (double)count * (double)size;
-    const double pixels =
-        (double)count * (double)gf_row_bytes(sample->format) * sample->format.height;
-    add_row(run, columns, "encode", median_of(kernels), count, pixels + scan);
-    add_row(run, columns, "download", median_of(downloads), count, scan);
+    const size_t size = sample.jpeg.size - sample.header.scan - 2; /* without EOI */
+    const double scan = (double)sample.count * (double)size;
+    sample.add_row("encode", median_of(kernels), sample.pixels + scan);
+    sample.add_row("download", median_of(downloads), scan);
     int different = 0;
     for (const struct gf_jpeg_encode_picture &picture : pictures)
         different += !picture.encoded || picture.size != size ||
-                     memcmp(picture.scan, sample->jpeg.bytes() + sample->header.scan, size) != 0;
+                     memcmp(picture.scan, sample.jpeg.bytes() + sample.header.scan, size) != 0;
     gf_lab_check(run, !different,
                  "the encoder wrote libjpeg-turbo's bytes for every picture (%d are different)",
                  different);
-    return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run)
+static void run(const struct gf_lab_run *run)
 {
-    struct sample sample;
-    struct gf_jpeg_decoder *decoder = NULL;
-    struct gf_jpeg_encoder *encoder = NULL;
-    GF_TRY(make_sample(run, (const struct jpeg *)run->params, &sample));
-    gf_lab_rows(run, "step");
-    struct columns columns;
-    columns.time = gf_lab_column(run, "time", "ms", 3);
-    columns.picture = gf_lab_column(run, "a picture", "us", 1);
-    columns.rate = gf_lab_column(run, "bandwidth", "GB/s", 0);
+    const struct sample sample(run);
     gf_lab_note(run, "the JPEG has %.0f kB; encoding is one kernel from pixels to codes",
                 1e-3 * (double)sample.jpeg.size);
-    enum gf_status status =
-        gf_jpeg_decoder_create(run->device.index, MEMORY_MOST, &decoder, run->error);
-    if (!status)
-        status = decode(run, decoder, &sample, &columns);
-    gf_jpeg_decoder_destroy(decoder);
-    if (!status)
-        status = gf_jpeg_encoder_create(run->device.index, MEMORY_MOST, &encoder, run->error);
-    if (!status)
-        status = encode(run, encoder, &sample, &columns);
-    gf_jpeg_encoder_destroy(encoder);
-    return status;
+    decode(sample);
+    encode(sample);
 }
 #endif
 
@@ -333,6 +274,11 @@ const struct gf_lab gf_lab_jpeg = {
     .name = "jpeg",
     .summary = "JPEG on the GPU: what each step takes, and synchronising by subsequence length",
     .guide = "4, 8.2.2",
-    GF_PARAMS(struct jpeg, jpeg_params),
+    .params = {GF_LAB_INT("pictures", 64, 1, 256, "of a group"),
+               GF_LAB_INT("width", 1920, 16, 8192, "in pixels"),
+               GF_LAB_INT("height", 1080, 16, 8192, "in pixels"),
+               GF_LAB_INT("quality", 90, 1, 100, "of the JPEG")},
+    .rows = "step",
+    .columns = {{"time", "ms", 3}, {"a picture", "us", 1}, {"bandwidth", "GB/s", 0}},
     .run = GF_LAB_RUN(run),
 };

@@ -1,6 +1,10 @@
 /* Memory, comparison and flushing for labs. */
 #include "cuda/study/labs/lab.cuh"
 
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
 constexpr int THREADS = 256;
 constexpr int BLOCKS_MAX = 4096; /* the kernels stride over the other elements */
 
@@ -78,49 +82,52 @@ static unsigned int blocks_for(size_t count)
     return std::min(lab_blocks(count, THREADS), (unsigned int)BLOCKS_MAX);
 }
 
-enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t bytes,
-                              uint32_t seed)
+void lab_fill(const struct gf_lab_run *run, void *memory, size_t bytes, uint32_t seed)
 {
     fill_bytes_kernel<<<blocks_for(bytes), THREADS>>>((unsigned char *)memory, bytes, seed);
     LAB_LAUNCHED();
-    return GF_OK;
 }
 
-enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count,
-                               uint32_t seed)
+void lab_fill(const struct gf_lab_run *run, float *memory, size_t bytes, uint32_t seed)
 {
+    const size_t count = bytes / sizeof *memory;
     fill_floats_kernel<<<blocks_for(count), THREADS>>>(memory, count, seed);
     LAB_LAUNCHED();
-    return GF_OK;
 }
 
-enum gf_status lab_different_bytes(const struct gf_lab_run *run, const void *a, const void *b,
-                                   size_t bytes, uint64_t *different)
+uint64_t lab_different_bytes(const struct gf_lab_run *run, const void *a, const void *b,
+                             size_t bytes)
 {
-    lab_memory<unsigned long long> counter;
-    unsigned long long count = 0;
-    GF_TRY(counter.alloc(run, 1));
-    LAB_TRY(cudaMemset(counter.data, 0, sizeof count));
-    different_kernel<<<blocks_for(bytes), THREADS>>>((const unsigned char *)a,
-                                                     (const unsigned char *)b, bytes, counter.data);
+    const lab_counter different(run);
     LAB_LAUNCHED();
-    LAB_TRY(cudaMemcpy(&count, counter.data, sizeof count, cudaMemcpyDeviceToHost));
-    *different = count;
-    return GF_OK;
+    different_kernel<<<blocks_for(bytes), THREADS>>>(
+        (const unsigned char *)a, (const unsigned char *)b, bytes, different.data);
+    return different.value();
 }
 
-enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const float *b, size_t count,
-                         double *worst)
+double lab_worst(const lab_memory<float> &a, const lab_memory<float> &b)
 {
-    lab_memory<unsigned int> greatest;
-    float value = 0.0f;
-    GF_TRY(greatest.alloc(run, 1));
-    LAB_TRY(cudaMemset(greatest.data, 0, sizeof value));
-    worst_kernel<<<blocks_for(count), THREADS>>>(a, b, count, greatest.data);
+    const struct gf_lab_run *const run = a.run;
+    const lab_memory<unsigned int> greatest(run, 1);
+    float value;
+    greatest.set_bytes(0);
     LAB_LAUNCHED();
-    LAB_TRY(cudaMemcpy(&value, greatest.data, sizeof value, cudaMemcpyDeviceToHost));
-    *worst = value;
-    return GF_OK;
+    worst_kernel<<<blocks_for(a.count), THREADS>>>(a.data, b.data, a.count, greatest.data);
+    memcpy(&value, greatest.host().data(), sizeof value);
+    return value;
+}
+
+void lab_row(const struct gf_lab_run *run, double x, const std::vector<double> &values,
+             const char *label, ...)
+{
+    char text[GF_LAB_NAME_SIZE];
+    va_list arguments;
+    va_start(arguments, label);
+    vsnprintf(text, sizeof text, label, arguments);
+    va_end(arguments);
+    const size_t columns = (size_t)gf_lab_columns(run->lab);
+    run->result->full = run->result->full || values.size() > columns;
+    std::copy_n(values.begin(), std::min(values.size(), columns), gf_lab_row(run, x, "%s", text));
 }
 
 /* Memory for lab_flush(). It is kept until the end of the lab, because an allocation would
@@ -128,7 +135,7 @@ enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const flo
 static uint4 *flushing;
 static size_t flushing_bytes;
 
-enum gf_status lab_flush(const struct gf_lab_run *run)
+void lab_flush(const struct gf_lab_run *run)
 {
     if (!flushing) {
         flushing_bytes = 2 * (size_t)run->device.l2_bytes / sizeof(uint4) * sizeof(uint4);
@@ -138,7 +145,6 @@ enum gf_status lab_flush(const struct gf_lab_run *run)
     const size_t count = flushing_bytes / sizeof(uint4);
     read_kernel<<<blocks_for(count), THREADS>>>(flushing, count, (uint32_t *)flushing);
     LAB_LAUNCHED();
-    return GF_OK;
 }
 
 extern "C" enum gf_status gf_lab_device_begin(int device, struct gf_error *error)

@@ -1,26 +1,57 @@
-/* Shared functions of labs on the device: memory with random or poisoned contents, comparison,
- * timing by events. Within run(const struct gf_lab_run *run):
- * lab_memory<float> in, out; freed at the end of the scope
- * GF_TRY(in.random(run, count, 1)); allocated and filled; floats are in -1..1
- * GF_TRY(out.poison(run, count));
- * copy_kernel<<<blocks, THREADS>>>(...);
- * GF_TRY(lab_different(run, in.data, out.data, count, &different));
- * gf_lab_check(run, !different, "the copy equals its input");
- * GF_TRY(lab_time(run, LAB_WARM, [&] { copy_kernel<<<blocks, THREADS>>>(...); }, &time));
- * gf_lab_value(run, column, lab_gb_s(2.0 * bytes, time)); */
+/* What labs share on the device: memory with random or poisoned contents, comparison, timing by
+ * events. Within static void run(const struct gf_lab_run *run):
+ * const lab_memory<float> in(run, count, 1); random, floats in -1..1; freed at the end of the scope
+ * lab_memory<float> out(run, count);
+ * out.poison();
+ * const auto copy = [&] { copy_kernel<<<blocks, THREADS>>>(in.data, out.data, count); };
+ * const struct lab_time time = lab_time(run, copy);
+ * gf_lab_count(run, lab_different(in, out));
+ * lab_row(run, NAN, {time.us(), time.gb_s(2.0 * in.bytes())}, "copy");
+ * A CUDA call that fails ends the lab: it throws what lab_run() catches and returns as a status. */
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <vector>
 
 #include "cuda/common/check.cuh"
 #include "study/labs/lab.h"
 
-/* Returns from the calling function when a CUDA call fails, as GF_TRY does with functions that
- * return enum gf_status. */
-#define LAB_TRY(call) GF_CUDA_TRY(call, run->device.index, run->error)
-/* Checks for an error after a launch outside of lab_time(). */
+/* Thrown where a call has failed; run->error has the reason. */
+struct lab_failed {
+    enum gf_status status;
+};
+
+/* Calls a lab's function. A template, so that GF_LAB_RUN() can name it in the declaration. */
+template <void (*LAB)(const struct gf_lab_run *)>
+static enum gf_status lab_run(const struct gf_lab_run *run)
+{
+    try {
+        LAB(run);
+        return GF_OK;
+    } catch (const struct lab_failed &failed) {
+        return failed.status;
+    } catch (const std::bad_alloc &) {
+        return gf_fail(run->error, GF_ERROR_MEMORY, "out of memory");
+    }
+}
+
+static inline void lab_require(const struct gf_lab_run *run, cudaError_t code, const char *call)
+{
+    if (code != cudaSuccess)
+        throw lab_failed{gf_cuda_fail(run->error, run->device.index, call, code)};
+}
+
+static inline void lab_require(const struct gf_lab_run *, enum gf_status status, const char *)
+{
+    if (status)
+        throw lab_failed{status};
+}
+
+/* Ends the lab if the call fails, which returns cudaError_t or enum gf_status. */
+#define LAB_TRY(call) lab_require(run, call, #call)
+/* Checks the launches before. The functions below do so, too, before they use a result. */
 #define LAB_LAUNCHED() LAB_TRY(cudaGetLastError())
 
 /* Limits the registers of a thread, in blocks of up to `threads`. Toolkits before 12.4 accept only
@@ -36,49 +67,50 @@ constexpr size_t LAB_MB = 1000000; /* a megabyte of 10^6 bytes, as in GB/s */
 
 /* Fill memory with random 32-bit words, or floats in -1..1. The same seed gives the same
  * numbers. */
-enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t bytes,
-                              uint32_t seed);
-enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count,
-                               uint32_t seed);
+void lab_fill(const struct gf_lab_run *run, void *memory, size_t bytes, uint32_t seed);
+void lab_fill(const struct gf_lab_run *run, float *memory, size_t bytes, uint32_t seed);
 /* Counts the bytes that differ. */
-enum gf_status lab_different_bytes(const struct gf_lab_run *run, const void *a, const void *b,
-                                   size_t bytes, uint64_t *different);
-/* Finds the largest |a - b|; it is infinite if either is NaN. */
-enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const float *b, size_t count,
-                         double *worst);
+uint64_t lab_different_bytes(const struct gf_lab_run *run, const void *a, const void *b,
+                             size_t bytes);
 /* Reads enough to evict everything else from L2. Lines that were written would be written back
  * later, during the next measurement. */
-enum gf_status lab_flush(const struct gf_lab_run *run);
+void lab_flush(const struct gf_lab_run *run);
+/* Adds a row with the values of the first columns; NaN is none. */
+void lab_row(const struct gf_lab_run *run, double x, const std::vector<double> &values,
+             const char *label, ...) GF_PRINTF(4, 5);
 
-template <typename T>
-static enum gf_status lab_different(const struct gf_lab_run *run, const T *a, const T *b,
-                                    size_t count, uint64_t *different)
+static inline int lab_attribute(const struct gf_lab_run *run, cudaDeviceAttr attribute)
 {
-    return lab_different_bytes(run, a, b, count * sizeof(T), different);
-}
-
-static inline enum gf_status lab_randomise(const struct gf_lab_run *run, float *memory,
-                                           size_t count, uint32_t seed)
-{
-    return lab_fill_floats(run, memory, count, seed);
-}
-
-/* Fills memory of any other type with random bits. */
-template <typename T>
-static enum gf_status lab_randomise(const struct gf_lab_run *run, T *memory, size_t count,
-                                    uint32_t seed)
-{
-    return lab_fill_words(run, memory, count * sizeof(T), seed);
+    int value = 0;
+    LAB_TRY(cudaDeviceGetAttribute(&value, attribute, run->device.index));
+    return value;
 }
 
 /* Device memory that is freed at the end of the scope. */
 template <typename T> struct lab_memory {
+    const struct gf_lab_run *run = NULL;
     T *data = NULL;
     size_t count = 0;
 
     lab_memory() = default;
+    lab_memory(const struct gf_lab_run *run_, size_t count_) : run(run_), count(count_)
+    {
+        LAB_TRY(cudaMalloc(&data, bytes()));
+    }
+    /* Random contents. */
+    lab_memory(const struct gf_lab_run *run_, size_t count_, uint32_t seed)
+        : lab_memory(run_, count_)
+    {
+        lab_fill(run, data, bytes(), seed);
+    }
     lab_memory(const lab_memory &) = delete;
-    lab_memory &operator=(const lab_memory &) = delete;
+    lab_memory &operator=(lab_memory &&other)
+    {
+        std::swap(run, other.run);
+        std::swap(data, other.data);
+        std::swap(count, other.count);
+        return *this;
+    }
     ~lab_memory()
     {
         cudaFree(data);
@@ -88,87 +120,106 @@ template <typename T> struct lab_memory {
     {
         return count * sizeof(T);
     }
-    enum gf_status alloc(const struct gf_lab_run *run, size_t elements)
+    void set_bytes(int byte) const
     {
-        if (data && elements == count)
-            return GF_OK;
-        cudaFree(data);
-        data = NULL;
-        LAB_TRY(cudaMalloc(&data, elements * sizeof(T)));
-        count = elements;
-        return GF_OK;
+        LAB_TRY(cudaMemset(data, byte, bytes()));
     }
-    enum gf_status random(const struct gf_lab_run *run, size_t elements, uint32_t seed)
+    void poison() const
     {
-        GF_TRY(alloc(run, elements));
-        return lab_randomise(run, data, elements, seed);
+        set_bytes(0xa5);
     }
-    enum gf_status poison(const struct gf_lab_run *run, size_t elements)
+    /* The first elements, on the host. */
+    std::vector<T> host(size_t first) const
     {
-        GF_TRY(alloc(run, elements));
-        LAB_TRY(cudaMemset(data, 0xa5, bytes()));
-        return GF_OK;
+        std::vector<T> values(first);
+        LAB_LAUNCHED();
+        LAB_TRY(cudaMemcpy(values.data(), data, first * sizeof(T), cudaMemcpyDeviceToHost));
+        return values;
+    }
+    std::vector<T> host() const
+    {
+        return host(count);
+    }
+    void set(const std::vector<T> &values) const
+    {
+        LAB_TRY(cudaMemcpy(data, values.data(), bytes(), cudaMemcpyHostToDevice));
+    }
+};
+
+template <typename T> static uint64_t lab_different(const lab_memory<T> &a, const lab_memory<T> &b)
+{
+    return lab_different_bytes(a.run, a.data, b.data, a.bytes());
+}
+
+/* Finds the largest |a - b|; it is infinite if either is NaN. */
+double lab_worst(const lab_memory<float> &a, const lab_memory<float> &b);
+
+struct lab_stream {
+    cudaStream_t handle = NULL;
+
+    lab_stream(const struct gf_lab_run *run, unsigned int flags)
+    {
+        LAB_TRY(cudaStreamCreateWithFlags(&handle, flags));
+    }
+    lab_stream(lab_stream &&other)
+    {
+        std::swap(handle, other.handle);
+    }
+    ~lab_stream()
+    {
+        if (handle)
+            cudaStreamDestroy(handle);
+    }
+};
+
+/* A counter for kernels that check results, 0 at first. */
+struct lab_counter : lab_memory<unsigned long long> {
+    explicit lab_counter(const struct gf_lab_run *run_) : lab_memory(run_, 1)
+    {
+        set_bytes(0);
+    }
+    unsigned long long value() const
+    {
+        return host()[0];
     }
 };
 
 struct lab_time {
-    double median_s = 0; /* the time of one call */
-    double spread = 0;   /* (third quartile - first quartile) / median */
+    double median_s; /* the time of one call */
+    double spread;   /* (third quartile - first quartile) / median, in % */
+
+    double ms() const
+    {
+        return 1e3 * median_s;
+    }
+    double us() const
+    {
+        return 1e6 * median_s;
+    }
+    double gb_s(double bytes) const
+    {
+        return bytes / median_s * 1e-9;
+    }
 };
+
+/* How many times as long as b a takes. */
+static inline double operator/(const struct lab_time &a, const struct lab_time &b)
+{
+    return a.median_s / b.median_s;
+}
 
 static inline struct lab_time lab_statistics(std::vector<double> &seconds)
 {
     std::sort(seconds.begin(), seconds.end());
     const size_t n = seconds.size();
     const double median = (seconds[(n - 1) / 2] + seconds[n / 2]) / 2;
-    return {median, median > 0 ? (seconds[(3 * n - 1) / 4] - seconds[n / 4]) / median : 0.0};
-}
-
-static inline double lab_gb_s(double bytes, const struct lab_time &time)
-{
-    return bytes / time.median_s * 1e-9;
+    const double quartiles = seconds[(3 * n - 1) / 4] - seconds[n / 4];
+    return {median, median > 0 ? 100.0 * quartiles / median : 0.0};
 }
 
 static inline unsigned int lab_blocks(size_t count, size_t of_one_block)
 {
     return (unsigned int)((count + of_one_block - 1) / of_one_block);
-}
-
-/* The columns of a lab that compares kernels: time, bandwidth, spread, and speed-up. The speed-up
- * refers to the first row that lab_row() adds, or the first after lab_restart(). */
-struct lab_columns {
-    int time, rate, spread, speedup;
-    double first_s;
-};
-
-static inline struct lab_columns lab_columns_add(const struct gf_lab_run *run,
-                                                 const char *rows_name)
-{
-    struct lab_columns columns = {};
-    gf_lab_rows(run, "%s", rows_name);
-    columns.time = gf_lab_column(run, "time", "ms", 3);
-    columns.rate = gf_lab_column(run, "bandwidth", "GB/s", 0);
-    columns.spread = gf_lab_column(run, "spread", "%", 1);
-    columns.speedup = gf_lab_column(run, "speed-up", "times", 2);
-    return columns;
-}
-
-static inline void lab_restart(struct lab_columns *columns)
-{
-    columns->first_s = 0.0;
-}
-
-/* Adds a row. `bytes` is the least number of bytes that the task must move. */
-static inline void lab_row(const struct gf_lab_run *run, struct lab_columns *columns, double x,
-                           const char *label, double bytes, const struct lab_time &time)
-{
-    if (columns->first_s == 0.0)
-        columns->first_s = time.median_s;
-    gf_lab_row(run, x, "%s", label);
-    gf_lab_value(run, columns->time, 1e3 * time.median_s);
-    gf_lab_value(run, columns->rate, lab_gb_s(bytes, time));
-    gf_lab_value(run, columns->spread, 100.0 * time.spread);
-    gf_lab_value(run, columns->speedup, columns->first_s / time.median_s);
 }
 
 /* A pair of events that are destroyed at the end of the scope. */
@@ -203,8 +254,8 @@ enum lab_cache {
  * too): one call to warm up, one call to see how long it takes, then run->runs intervals. launch()
  * must give the same result however often it is called, and must not synchronise. */
 template <typename Launch>
-static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cache, Launch launch,
-                               struct lab_time *time)
+static struct lab_time lab_time(const struct gf_lab_run *run, Launch launch,
+                                enum lab_cache cache = LAB_WARM)
 {
     std::vector<lab_interval> intervals(run->runs + 1);
     std::vector<double> seconds;
@@ -215,7 +266,7 @@ static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cach
     for (int i = 0; i <= run->runs; i++) {
         LAB_TRY(intervals[i].create());
         if (cache == LAB_COLD)
-            GF_TRY(lab_flush(run));
+            lab_flush(run);
         LAB_TRY(cudaEventRecord(intervals[i].begin));
         for (int k = 0; k < calls; k++)
             launch();
@@ -233,26 +284,23 @@ static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cach
         LAB_TRY(cudaEventElapsedTime(&elapsed_ms, intervals[i].begin, intervals[i].end));
         seconds.push_back(elapsed_ms * 1e-3 / calls);
     }
-    *time = lab_statistics(seconds);
-    return GF_OK;
+    return lab_statistics(seconds);
 }
 
 /* Times work that the host takes part in, such as allocations and copies of pageable memory, by the
- * host's clock and from an idle device to an idle device. work() may synchronise and returns an
- * enum gf_status. */
+ * host's clock and from an idle device to an idle device. work() may synchronise. */
 template <typename Work>
-static enum gf_status lab_time_host(const struct gf_lab_run *run, Work work, struct lab_time *time)
+static struct lab_time lab_time_host(const struct gf_lab_run *run, Work work)
 {
     std::vector<double> seconds;
-    GF_TRY(work());
+    work();
     for (int i = 0; i < run->runs; i++) {
         LAB_TRY(cudaDeviceSynchronize());
         const auto begin = std::chrono::steady_clock::now();
-        GF_TRY(work());
+        work();
         LAB_TRY(cudaDeviceSynchronize());
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
         seconds.push_back(elapsed.count());
     }
-    *time = lab_statistics(seconds);
-    return GF_OK;
+    return lab_statistics(seconds);
 }

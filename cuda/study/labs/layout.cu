@@ -4,15 +4,6 @@
  * size other than 4, 8 or 16"). */
 #include "study/labs/lab.h"
 
-struct layout {
-    int size;
-};
-
-static const struct gf_param layout_params[] = {
-    GF_PARAM_INT(struct layout, size, 256, 1, 2048, "of the three samples of all pixels, in MB"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include "cuda/study/labs/lab.cuh"
 
@@ -156,67 +147,52 @@ template <typename T> static void launch(int method, const T *in, T *out, int pi
         vector_kernel<<<lab_blocks(pixels / 4, THREADS), THREADS>>>(in, out, pixels);
 }
 
-template <typename T>
-static enum gf_status compare(const struct gf_lab_run *run, const char *kind,
-                              struct lab_columns *columns, struct lab_time times[METHODS])
+template <typename T> static void compare(const struct gf_lab_run *run, const char *kind)
 {
-    const struct layout *const params = (const struct layout *)run->params;
-    const int pixels = (int)(params->size * LAB_MB / (3 * sizeof(T)) / 4 * 4);
-    lab_memory<T> in, out;
-    lab_memory<unsigned long long> counter;
-    unsigned long long wrong = 0;
-    GF_TRY(in.random(run, (size_t)4 * pixels, 1));
-    GF_TRY(counter.alloc(run, 1));
-    LAB_TRY(cudaMemset(counter.data, 0, counter.bytes()));
-    lab_restart(columns);
+    const int pixels = (int)(run->param[0] * LAB_MB / (3 * sizeof(T)) / 4 * 4);
+    const double bytes = 6.0 * sizeof(T) * pixels;
+    const lab_memory<T> in(run, (size_t)4 * pixels, 1), out(run, in.count);
+    const lab_counter wrong(run);
+    struct lab_time times[METHODS];
     for (int method = 0; method < METHODS; method++) {
         const int pixel_step = method == PLANES ? 1 : method == ALIGNED ? 4 : 3;
         const auto work = [&] { launch(method, in.data, out.data, pixels); };
-        char label[GF_LAB_NAME_SIZE];
-        GF_TRY(out.poison(run, in.count));
+        out.poison();
         work();
         check_kernel<<<lab_blocks(pixels, THREADS), THREADS>>>(
-            in.data, out.data, pixels, pixel_step, method == PLANES ? pixels : 1, counter.data);
-        LAB_LAUNCHED();
-        GF_TRY(lab_time(run, LAB_WARM, work, &times[method]));
-        snprintf(label, sizeof label, "%s %s", kind, method_names[method]);
-        lab_row(run, columns, NAN, label, 6.0 * sizeof(T) * pixels, times[method]);
+            in.data, out.data, pixels, pixel_step, method == PLANES ? pixels : 1, wrong.data);
+        times[method] = lab_time(run, work);
+        lab_row(run, NAN,
+                {times[method].ms(), times[method].gb_s(bytes), times[method].spread,
+                 times[0] / times[method]},
+                "%s %s", kind, method_names[method]);
     }
-    LAB_TRY(cudaMemcpy(&wrong, counter.data, sizeof wrong, cudaMemcpyDeviceToHost));
-    gf_lab_check(run, !wrong, "%s: every layout has one added to each sample (%llu are wrong)",
-                 kind, wrong);
-    return GF_OK;
+    gf_lab_check(run, !wrong.value(),
+                 "%s: every layout has one added to each sample (%llu are wrong)", kind,
+                 wrong.value());
+    gf_lab_claim(run, times[SHARED].median_s < times[STRAIGHT].median_s,
+                 "%s: through shared memory takes %.2f of the straight time (guide: 359 / 3302)",
+                 kind, times[SHARED] / times[STRAIGHT]);
 }
 
-static enum gf_status run(const struct gf_lab_run *run)
+static void run(const struct gf_lab_run *run)
 {
-    struct lab_time times[2][METHODS];
-    struct lab_columns columns = lab_columns_add(run, "layout");
-    GF_TRY(compare<float>(run, "float3", &columns, times[0]));
-    GF_TRY(compare<unsigned char>(run, "RGB8", &columns, times[1]));
-    for (int kind = 0; kind < 2; kind++)
-        gf_lab_claim(
-            run, times[kind][SHARED].median_s < times[kind][STRAIGHT].median_s,
-            "%s: through shared memory takes %.2f of the straight time (guide: 359 / 3302)",
-            kind ? "RGB8" : "float3",
-            times[kind][SHARED].median_s / times[kind][STRAIGHT].median_s);
+    compare<float>(run, "float3");
+    compare<unsigned char>(run, "RGB8");
     gf_lab_note(run,
                 "bandwidth counts three samples a pixel; the struct of four moves a third more");
-    return GF_OK;
 }
 #endif
-
-static const struct gf_lab_mark layout_marks[] = {
-    {"G80", "time", "float3 interleaved, straight", 3.302},
-    {"G80", "time", "float3 interleaved, through shared memory", 0.359},
-    {0}};
 
 const struct gf_lab gf_lab_layout = {
     .name = "layout",
     .summary = "array of structs against struct of arrays, for pixels of three samples",
     .guide = "1",
     .figure = "G80: float3 straight 3,302 us, through shared memory 359 us",
-    .marks = layout_marks,
-    GF_PARAMS(struct layout, layout_params),
+    .marks = {{"G80", "time", "float3 interleaved, straight", 3.302},
+              {"G80", "time", "float3 interleaved, through shared memory", 0.359}},
+    .params = {GF_LAB_INT("size", 256, 1, 2048, "of the three samples of all pixels, in MB")},
+    .rows = "layout",
+    .columns = {GF_LAB_COMPARED},
     .run = GF_LAB_RUN(run),
 };

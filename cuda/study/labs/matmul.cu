@@ -1,21 +1,31 @@
-/* Computes C = A B as in the guide, where A is a column of tiles and B a row of tiles: shared
- * memory saves redundant reads (Best Practices Guide, 9.2.3.2). The lab also applies a colour
- * matrix, where A is 3 x 3 and B the three planes of a picture. */
+/* Products of matrices as in the guide. C = A B, where A is a column of tiles and B a row of tiles:
+ * shared memory saves redundant reads (Best Practices Guide, 9.2.3.2). The lab also applies a
+ * colour matrix, where A is 3 x 3 and B the three planes of a picture. C = A At: without shared
+ * memory the second factor is read down its columns, 32 floats apart; in shared memory the columns
+ * of a tile are in one bank, unless the tile is padded (9.2.3.3). */
 #include "study/labs/lab.h"
 
-struct matmul {
-    int side, size;
-};
-
-static const struct gf_param matmul_params[] = {
-    GF_PARAM_INT(struct matmul, side, 8192, 32, 16384,
-                 "rows and columns of C, rounded up to a multiple of 32"),
-    GF_PARAM_INT(struct matmul, size, 256, 1, 2048, "of the three planes of the picture, in MB"),
-    {0},
-};
-
 #ifdef __CUDACC__
-#include "cuda/study/labs/product.cuh"
+#include "cuda/study/labs/lab.cuh"
+
+constexpr int TILE = 32; /* the depth of the product and the side of a block (the guide's w) */
+
+/* Computes c[row][column] = sum of a[row * a_step + i] * b[i * b_row_step + column *
+ * b_column_step], in double. */
+static __global__ void __launch_bounds__(TILE *TILE)
+    reference_kernel(const float *a, int a_step, const float *b, size_t b_row_step,
+                     int b_column_step, float *c, int rows, int columns, int depth)
+{
+    const int column = (int)(blockIdx.x * TILE + threadIdx.x);
+    const int row = (int)(blockIdx.y * TILE + threadIdx.y);
+    double sum = 0.0;
+    if (row >= rows || column >= columns)
+        return;
+    for (int i = 0; i < depth; i++)
+        sum += (double)a[(size_t)row * a_step + i] *
+               (double)b[(size_t)i * b_row_step + (size_t)column * b_column_step];
+    c[(size_t)row * columns + column] = (float)sum;
+}
 
 static __global__ void __launch_bounds__(TILE *TILE)
     simple_kernel(const float *a, const float *b, float *c, int n)
@@ -135,108 +145,185 @@ static __global__ void __launch_bounds__(COLUMNS)
     }
 }
 
-typedef void kernel(const float *a, const float *b, float *c, int n);
+/* ---- C = A At ---- */
+
+static __global__ void __launch_bounds__(TILE *TILE) simple_kernel(const float *a, float *c, int n)
+{
+    const int row = (int)(blockIdx.y * TILE + threadIdx.y);
+    const int column = (int)(blockIdx.x * TILE + threadIdx.x);
+    float sum = 0.0f;
+    for (int i = 0; i < TILE; i++)
+        sum += a[row * TILE + i] * a[column * TILE + i];
+    c[(size_t)row * n + column] = sum;
+}
+
+/* Reads A by rows. The lanes of a warp write a column of the transposed tile. With PITCH 32 the
+ * column is in one bank, and the write is split into 32. With PITCH 33 the extra word moves each
+ * row by one bank, and the column is in all banks. */
+template <int PITCH>
+static __global__ void __launch_bounds__(TILE *TILE)
+    coalesced_kernel(const float *a, float *c, int n)
+{
+    __shared__ float a_tile[TILE][TILE], transposed_tile[TILE][PITCH];
+    const int row = (int)(blockIdx.y * TILE + threadIdx.y);
+    const int column = (int)(blockIdx.x * TILE + threadIdx.x);
+    float sum = 0.0f;
+    a_tile[threadIdx.y][threadIdx.x] = a[row * TILE + threadIdx.x];
+    transposed_tile[threadIdx.x][threadIdx.y] =
+        a[(int)(blockIdx.x * TILE + threadIdx.y) * TILE + threadIdx.x];
+    __syncthreads();
+    for (int i = 0; i < TILE; i++)
+        sum += a_tile[threadIdx.y][i] * transposed_tile[i][threadIdx.x];
+    c[(size_t)row * n + column] = sum;
+}
+
+/* ---- the labs ---- */
 
 struct method {
     const char *label;
-    kernel *launch;
+    void (*of_a_b)(const float *a, const float *b, float *c, int n); /* NULL: of A and At */
+    void (*of_a_at)(const float *a, float *c, int n);
     dim3 block;
 };
 
 struct product {
     int rows, columns, depth;
     dim3 grid;
-    const struct method *methods;
-    int count;
+    std::vector<struct method> methods;
+    double worst; /* the worst difference from a product in double */
+
+    /* The tolerance of `depth` products of factors below 1, which are added in float. */
+    bool is_right() const
+    {
+        return worst <= 2.0 * depth * depth * 0x1p-24;
+    }
 };
 
-static enum gf_status multiply(const struct gf_lab_run *run, const struct product &product,
-                               struct lab_columns *columns, int flops_column,
-                               struct lab_time *times)
+/* Checks and times the methods of a product, and adds their rows. */
+static std::vector<struct lab_time> multiply(const struct gf_lab_run *run, struct product *product)
 {
-    const size_t a_count = (size_t)product.rows * product.depth;
-    const size_t b_count = (size_t)product.columns * product.depth;
-    const size_t c_count = (size_t)product.rows * product.columns;
-    const double bytes = sizeof(float) * (double)(a_count + b_count + c_count);
-    double worst = 0.0;
-    lab_memory<float> a, b, c, reference;
-    GF_TRY(a.random(run, a_count, 1));
-    GF_TRY(b.random(run, b_count, 2));
-    GF_TRY(reference.alloc(run, c_count));
-    reference_kernel<<<dim3(lab_blocks(product.columns, TILE), lab_blocks(product.rows, TILE)),
-                       dim3(TILE, TILE)>>>(a.data, product.depth, b.data, product.columns, 1,
-                                           reference.data, product.rows, product.columns,
-                                           product.depth);
+    const int rows = product->rows, columns = product->columns, depth = product->depth;
+    const bool at = !product->methods[0].of_a_b;
+    const lab_memory<float> a(run, (size_t)rows * depth, 1);
+    const lab_memory<float> b(run, at ? 1 : (size_t)columns * depth, 2);
+    const lab_memory<float> c(run, (size_t)rows * columns), reference(run, c.count);
+    const double bytes = (double)(a.bytes() + (at ? 0 : b.bytes()) + c.bytes());
+    std::vector<struct lab_time> times;
+    reference_kernel<<<dim3(lab_blocks(columns, TILE), lab_blocks(rows, TILE)), dim3(TILE, TILE)>>>(
+        a.data, depth, at ? a.data : b.data, at ? 1 : columns, at ? depth : 1, reference.data, rows,
+        columns, depth);
     LAB_LAUNCHED();
-    lab_restart(columns);
-    for (int i = 0; i < product.count; i++) {
-        const struct method *const method = &product.methods[i];
+    for (const struct method &method : product->methods) {
         const auto launch = [&] {
-            method->launch<<<product.grid, method->block>>>(a.data, b.data, c.data,
-                                                            product.columns);
+            if (at)
+                method.of_a_at<<<product->grid, method.block>>>(a.data, c.data, columns);
+            else
+                method.of_a_b<<<product->grid, method.block>>>(a.data, b.data, c.data, columns);
         };
-        GF_TRY(product_row(run, columns, flops_column, method->label, bytes,
-                           2.0 * (double)c_count * product.depth, c, reference, launch, &worst,
-                           &times[i]));
+        c.set_bytes(0xff); /* this is NaN, to which no sum is close */
+        launch();
+        product->worst = std::max(product->worst, lab_worst(c, reference));
+        const struct lab_time time = lab_time(run, launch);
+        times.push_back(time);
+        lab_row(run, NAN,
+                {time.ms(), time.gb_s(bytes), time.spread, times[0] / time,
+                 2.0 * (double)c.count * depth / time.median_s * 1e-12},
+                "%s", method.label);
     }
-    gf_lab_check(run, worst <= product_tolerance(product.depth),
-                 "%dx%d times %dx%d: worst difference from a product in double %.2g", product.rows,
-                 product.depth, product.depth, product.columns, worst);
-    return GF_OK;
+    return times;
 }
 
-static enum gf_status run(const struct gf_lab_run *run)
+static void run(const struct gf_lab_run *run)
 {
-    const struct matmul *const params = (const struct matmul *)run->params;
     const dim3 square(TILE, TILE), planes(COLUMNS, CHANNELS);
-    const struct method methods[] = {
-        {"nothing shared", simple_kernel, square},
-        {"tile of A shared", tile_of_a_kernel, square},
-        {"both tiles shared", both_tiles_kernel, square},
-    };
-    const struct method colour_methods[] = {
-        {"colour: nothing shared", colour_simple_kernel, planes},
-        {"colour: tile of A shared", colour_tile_of_a_kernel, planes},
-        {"colour: both tiles shared", colour_both_tiles_kernel, planes},
-        {"colour: pixel in registers", colour_registers_kernel, dim3(COLUMNS)},
-    };
-    const int side = (params->side + TILE - 1) / TILE * TILE;
-    const int pixels = (int)(params->size * LAB_MB / (CHANNELS * sizeof(float)));
-    const struct product square_product = {side,    side, TILE, dim3(side / TILE, side / TILE),
-                                           methods, 3};
-    const struct product colour_product = {
-        CHANNELS, pixels, CHANNELS, dim3(lab_blocks(pixels, COLUMNS)), colour_methods, 4};
-    struct lab_time times[3], colour_times[4];
-    struct lab_columns columns = lab_columns_add(run, "C = A B");
-    const int flops = gf_lab_column(run, "rate", "Tflop/s", 2);
-    GF_TRY(multiply(run, square_product, &columns, flops, times));
-    GF_TRY(multiply(run, colour_product, &columns, flops, colour_times));
-    gf_lab_claim(run, times[1].median_s < times[0].median_s,
+    const int side = (run->param[0] + TILE - 1) / TILE * TILE;
+    const int pixels = (int)(run->param[1] * LAB_MB / (CHANNELS * sizeof(float)));
+    struct product products[] = {
+        {side,
+         side,
+         TILE,
+         dim3(side / TILE, side / TILE),
+         {{"nothing shared", simple_kernel, NULL, square},
+          {"tile of A shared", tile_of_a_kernel, NULL, square},
+          {"both tiles shared", both_tiles_kernel, NULL, square}}},
+        {CHANNELS,
+         pixels,
+         CHANNELS,
+         dim3(lab_blocks(pixels, COLUMNS)),
+         {{"colour: nothing shared", colour_simple_kernel, NULL, planes},
+          {"colour: tile of A shared", colour_tile_of_a_kernel, NULL, planes},
+          {"colour: both tiles shared", colour_both_tiles_kernel, NULL, planes},
+          {"colour: pixel in registers", colour_registers_kernel, NULL, dim3(COLUMNS)}}}};
+    std::vector<struct lab_time> times[2];
+    for (int i = 0; i < 2; i++) {
+        times[i] = multiply(run, &products[i]);
+        gf_lab_check(run, products[i].is_right(),
+                     "%dx%d times %dx%d: worst difference from a product in double %.2g",
+                     products[i].rows, products[i].depth, products[i].depth, products[i].columns,
+                     products[i].worst);
+    }
+    gf_lab_above(run, 1.0,
                  "a tile of A in shared memory is faster: %.2f times (guide: 144.4 / 119.9)",
-                 times[0].median_s / times[1].median_s);
+                 times[0][0] / times[0][1]);
     gf_lab_claim(
-        run, times[2].median_s < times[1].median_s,
+        run, times[0][2].median_s < times[0][1].median_s,
         "both tiles are faster still: %.2f times over nothing shared (guide: 195.5 / 119.9)",
-        times[0].median_s / times[2].median_s);
-    gf_lab_claim(run, colour_times[2].median_s < colour_times[0].median_s,
+        times[0][0] / times[0][2]);
+    gf_lab_above(run, 1.0,
                  "the same for a colour matrix: both tiles %.2f times over nothing shared",
-                 colour_times[0].median_s / colour_times[2].median_s);
+                 times[1][0] / times[1][2]);
     gf_lab_note(run, "bandwidth counts A, B and C once");
-    return GF_OK;
+}
+
+static void run_at(const struct gf_lab_run *run)
+{
+    const dim3 square(TILE, TILE);
+    const int n = (run->param[0] + TILE - 1) / TILE * TILE;
+    struct product product = {n,
+                              n,
+                              TILE,
+                              dim3(n / TILE, n / TILE),
+                              {{"nothing shared, strided reads", NULL, simple_kernel, square},
+                               {"coalesced through shared", NULL, coalesced_kernel<TILE>, square},
+                               {"coalesced, padded", NULL, coalesced_kernel<TILE + 1>, square}}};
+    const std::vector<struct lab_time> times = multiply(run, &product);
+    gf_lab_check(run, product.is_right(), "%dx%d: worst difference from a product in double %.2g",
+                 n, n, product.worst);
+    gf_lab_above(run, 1.0, "coalesced reads beat strided ones: %.2f times (guide: 140.2 / 12.8)",
+                 times[0] / times[1]);
+    gf_lab_above(run, 1.0, "padded beats unpadded: %.2f times (guide: 199.4 / 140.2)",
+                 times[1] / times[2]);
+    gf_lab_note(run, "bandwidth counts A and C once");
 }
 #endif
-
-static const struct gf_lab_mark matmul_marks[] = {{"V100", "bandwidth", "nothing shared", 119.9},
-                                                  {"V100", "bandwidth", "tile of A shared", 144.4},
-                                                  {"V100", "bandwidth", "both tiles shared", 195.5},
-                                                  {0}};
 
 const struct gf_lab gf_lab_matmul = {
     .name = "matmul",
     .summary = "shared memory against redundant reads: C = A B of depth 32, and a colour matrix",
     .guide = "4, 9.2.3.2",
     .figure = "V100: 119.9 GB/s with nothing shared, 144.4 with A's tile, 195.5 with both",
-    .marks = matmul_marks,
-    GF_PARAMS(struct matmul, matmul_params),
+    .marks = {{"V100", "bandwidth", "nothing shared", 119.9},
+              {"V100", "bandwidth", "tile of A shared", 144.4},
+              {"V100", "bandwidth", "both tiles shared", 195.5}},
+    .params = {GF_LAB_INT("side", 8192, 32, 16384,
+                          "rows and columns of C, rounded up to a multiple of 32"),
+               GF_LAB_INT("size", 256, 1, 2048, "of the three planes of the picture, in MB")},
+    .rows = "C = A B",
+    .columns = {GF_LAB_COMPARED, {"rate", "Tflop/s", 2}},
     .run = GF_LAB_RUN(run),
+};
+
+const struct gf_lab gf_lab_matmul_at = {
+    .name = "matmul-at",
+    .summary = "strided reads and bank conflicts: C = A At of depth 32",
+    .guide = "4, 9.2.3.3",
+    .figure = "V100: 12.8 GB/s with nothing shared, 140.2 coalesced, 199.4 padded",
+    .marks = {{"V100", "bandwidth", "nothing shared, strided reads", 12.8},
+              {"V100", "bandwidth", "coalesced through shared", 140.2},
+              {"V100", "bandwidth", "coalesced, padded", 199.4}},
+    .params = {GF_LAB_INT("side", 8192, 32, 16384,
+                          "rows and columns of C, rounded up to a multiple of 32")},
+    .rows = "C = A At",
+    .columns = {GF_LAB_COMPARED, {"rate", "Tflop/s", 2}},
+    .run = GF_LAB_RUN(run_at),
 };

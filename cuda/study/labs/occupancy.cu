@@ -2,16 +2,6 @@
  * Practices Guide, 10.1 to 10.4; Programming Guide, 2.2.7). */
 #include "study/labs/lab.h"
 
-struct occupancy {
-    int size;
-};
-
-static const struct gf_param occupancy_params[] = {
-    GF_PARAM_INT(struct occupancy, size, 256, 1, 4096,
-                 "of each of the two arrays that are copied, in MB"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include "cuda/study/labs/lab.cuh"
 
@@ -75,110 +65,75 @@ static __global__ void LAB_REGISTERS(384, GUIDE_REGISTERS)
 
 typedef void kernel(const float *in, float *out, int count);
 
-/* The state that all rows of the table share. */
-struct occupancy_bench {
+/* What all rows of the table share. */
+struct bench {
     const struct gf_lab_run *run;
-    lab_memory<float> in, out;
-    int count, most_threads, shared_of_all, shared_of_block, shared_reserved;
-    int registers_column, shared_column, blocks_column, occupancy_column, rate_column;
-    uint64_t different = 0;
+    int count = (int)(run->param[0] * LAB_MB / sizeof(float));
+    lab_memory<float> in{run, (size_t)count, 1}, out{run, (size_t)count};
+    int most_threads = lab_attribute(run, cudaDevAttrMaxThreadsPerMultiProcessor);
 
-    enum gf_status begin(int size)
-    {
-        const int device = run->device.index;
-        count = (int)(size * LAB_MB / sizeof(float));
-        GF_TRY(in.random(run, count, 1));
-        GF_TRY(out.alloc(run, count));
-        LAB_TRY(
-            cudaDeviceGetAttribute(&most_threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
-        LAB_TRY(cudaDeviceGetAttribute(&shared_of_all, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
-                                       device));
-        LAB_TRY(cudaDeviceGetAttribute(&shared_of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                       device));
-        LAB_TRY(cudaDeviceGetAttribute(&shared_reserved, cudaDevAttrReservedSharedMemoryPerBlock,
-                                       device));
-        gf_lab_rows(run, "limited by");
-        registers_column = gf_lab_column(run, "registers", "a thread", 0);
-        shared_column = gf_lab_column(run, "shared", "B/block", 0);
-        blocks_column = gf_lab_column(run, "blocks", "per SM", 0);
-        occupancy_column = gf_lab_column(run, "occupancy", "%", 1);
-        rate_column = gf_lab_column(run, "copy", "GB/s", 0);
-        return GF_OK;
-    }
-
-    /* Adds the block size and the theoretical occupancy to the current row. */
-    enum gf_status theory(kernel *kernel, int block, size_t shared, double *occupancy)
+    /* The first columns, of which the last is the theoretical occupancy. */
+    std::vector<double> theory(kernel *kernel, int block, size_t shared) const
     {
         struct cudaFuncAttributes attributes;
         int blocks;
         LAB_TRY(cudaFuncGetAttributes(&attributes, kernel));
         LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block, shared));
-        *occupancy = (double)blocks * block / most_threads;
-        gf_lab_value(run, registers_column, attributes.numRegs);
-        gf_lab_value(run, shared_column, (double)shared);
-        gf_lab_value(run, blocks_column, blocks);
-        gf_lab_value(run, occupancy_column, 100.0 * *occupancy);
-        return GF_OK;
+        return {(double)attributes.numRegs, (double)shared, (double)blocks,
+                100.0 * blocks * block / most_threads};
     }
 
-    /* Adds a row with the results of theory() and the time of a kernel that copies. held: the
-     * number of floats of a thread. */
-    enum gf_status row(kernel *kernel, int block, size_t shared, int held, double *occupancy,
-                       double *gb_s)
+    /* All columns: those of theory(), and the bandwidth of a kernel that copies. held: the number
+     * of floats of a thread. */
+    std::vector<double> measure(kernel *kernel, int block, size_t shared, int held) const
     {
-        struct lab_time time;
-        uint64_t these;
-        GF_TRY(theory(kernel, block, shared, occupancy));
-        LAB_TRY(cudaMemset(out.data, 0xa5, out.bytes()));
-        GF_TRY(lab_time(
-            run, LAB_WARM,
-            [&] {
-                kernel<<<lab_blocks(count, (size_t)block * held), block, shared>>>(in.data,
-                                                                                   out.data, count);
-            },
-            &time));
-        GF_TRY(lab_different(run, in.data, out.data, count, &these));
-        different += these;
-        *gb_s = lab_gb_s(2.0 * in.bytes(), time);
-        gf_lab_value(run, rate_column, *gb_s);
-        return GF_OK;
+        std::vector<double> values = theory(kernel, block, shared);
+        out.poison();
+        const struct lab_time time = lab_time(run, [&] {
+            kernel<<<lab_blocks(count, (size_t)block * held), block, shared>>>(in.data, out.data,
+                                                                               count);
+        });
+        gf_lab_count(run, lab_different(in, out));
+        values.push_back(time.gb_s(2.0 * in.bytes()));
+        return values;
     }
 };
+enum { OCCUPANCY = 3, GB_S }; /* columns */
 
-static enum gf_status block_sizes(struct occupancy_bench &bench)
+static void block_sizes(const struct bench &bench)
 {
     static const int sizes[] = {32, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 1024};
     constexpr int SIZES = sizeof sizes / sizeof *sizes, OF_32 = 0, OF_64 = 1, OF_256 = 5,
                   OF_768 = 10;
-    double occupancy[SIZES] = {0.0}, gb_s[SIZES] = {0.0}, best_gb_s = 0.0;
+    std::vector<double> rows[SIZES];
+    double best_gb_s = 0.0;
     for (int i = 0; i < SIZES; i++) {
-        gf_lab_row(bench.run, sizes[i], "block of %d", sizes[i]);
-        GF_TRY(bench.row(copy_kernel, sizes[i], 0, 1, &occupancy[i], &gb_s[i]));
-        best_gb_s = std::max(best_gb_s, gb_s[i]);
+        rows[i] = bench.measure(copy_kernel, sizes[i], 0, 1);
+        lab_row(bench.run, sizes[i], rows[i], "block of %d", sizes[i]);
+        best_gb_s = std::max(best_gb_s, rows[i][GB_S]);
     }
-    gf_lab_claim(bench.run, occupancy[OF_32] == 0.5 && occupancy[OF_768] == 0.75,
+    gf_lab_claim(bench.run, rows[OF_32][OCCUPANCY] == 50.0 && rows[OF_768][OCCUPANCY] == 75.0,
                  "blocks of 32 leave %.0f %% (guide 5: 50 %%), blocks of 768 %.0f %% (75 %%)",
-                 100.0 * occupancy[OF_32], 100.0 * occupancy[OF_768]);
-    gf_lab_claim(bench.run, gb_s[OF_32] < 0.9 * best_gb_s,
+                 rows[OF_32][OCCUPANCY], rows[OF_768][OCCUPANCY]);
+    gf_lab_below(bench.run, 0.9,
                  "blocks of at least 64 threads should be used: 32 reach %.2f of the best",
-                 gb_s[OF_32] / best_gb_s);
+                 rows[OF_32][GB_S] / best_gb_s);
     /* Each block moves 8 bytes for each thread. */
     const auto blocks_per_us = [&](int i) {
-        return gb_s[i] * 1e3 / (2 * sizeof(float) * sizes[i]);
+        return rows[i][GB_S] * 1e3 / (2 * sizeof(float) * sizes[i]);
     };
     gf_lab_note(bench.run,
                 "small blocks are bound by their start, too: %.0f of 32 threads, %.0f of 64, %.0f "
                 "of 256 per us",
                 blocks_per_us(OF_32), blocks_per_us(OF_64), blocks_per_us(OF_256));
-    gf_lab_claim(bench.run, gb_s[OF_768] > 0.85 * gb_s[OF_256],
+    gf_lab_claim(bench.run, rows[OF_768][GB_S] > 0.85 * rows[OF_256][GB_S],
                  "more occupancy is not as much more bandwidth with one load of a thread in "
                  "flight: 75 %% reach "
                  "%.2f of 100 %%",
-                 gb_s[OF_768] / gb_s[OF_256]);
-    return GF_OK;
+                 rows[OF_768][GB_S] / rows[OF_256][GB_S]);
 }
 
-static enum gf_status registers(struct occupancy_bench &bench)
+static void registers(const struct bench &bench)
 {
     static const struct {
         int held;
@@ -186,60 +141,54 @@ static enum gf_status registers(struct occupancy_bench &bench)
     } methods[] = {
         {4, held_kernel<4>}, {16, held_kernel<16>}, {48, held_kernel<48>}, {96, held_kernel<96>}};
     constexpr int METHODS = sizeof methods / sizeof *methods, HELD_4 = 0, HELD_48 = 2;
-    double occupancy[METHODS] = {0.0}, gb_s[METHODS] = {0.0}, of_128 = 0.0, of_320 = 0.0;
+    std::vector<double> rows[METHODS];
     for (int i = 0; i < METHODS; i++) {
-        gf_lab_row(bench.run, NAN, "%d floats in registers", methods[i].held);
-        GF_TRY(bench.row(methods[i].kernel, BLOCK, 0, methods[i].held, &occupancy[i], &gb_s[i]));
+        rows[i] = bench.measure(methods[i].kernel, BLOCK, 0, methods[i].held);
+        lab_row(bench.run, NAN, rows[i], "%d floats in registers", methods[i].held);
     }
     gf_lab_claim(
-        bench.run, gb_s[HELD_48] > 0.85 * gb_s[HELD_4],
+        bench.run, rows[HELD_48][GB_S] > 0.85 * rows[HELD_4][GB_S],
         "it matters little with many: %d loads of a thread at %.1f %% reach %.2f of %d at %.0f %%",
-        methods[HELD_48].held, 100.0 * occupancy[HELD_48], gb_s[HELD_48] / gb_s[HELD_4],
-        methods[HELD_4].held, 100.0 * occupancy[HELD_4]);
-    gf_lab_row(bench.run, NAN, "40 registers, 128 threads");
-    GF_TRY(bench.theory(guide_kernel, 128, 0, &of_128));
-    gf_lab_row(bench.run, NAN, "40 registers, 320 threads");
-    GF_TRY(bench.theory(guide_kernel, 320, 0, &of_320));
+        methods[HELD_48].held, rows[HELD_48][OCCUPANCY], rows[HELD_48][GB_S] / rows[HELD_4][GB_S],
+        methods[HELD_4].held, rows[HELD_4][OCCUPANCY]);
+    const std::vector<double> of_128 = bench.theory(guide_kernel, 128, 0);
+    const std::vector<double> of_320 = bench.theory(guide_kernel, 320, 0);
+    lab_row(bench.run, NAN, of_128, "40 registers, 128 threads");
+    lab_row(bench.run, NAN, of_320, "40 registers, 320 threads");
     gf_lab_claim(
-        bench.run, of_128 == 0.75 && of_320 == 0.625,
+        bench.run, of_128[OCCUPANCY] == 75.0 && of_320[OCCUPANCY] == 62.5,
         "37 to 40 registers: %.0f %% with 128 threads, %.1f %% with 320 (guide: 75 and 63 %%)",
-        100.0 * of_128, 100.0 * of_320);
-    return GF_OK;
+        of_128[OCCUPANCY], of_320[OCCUPANCY]);
 }
 
 /* Runs the same kernel with more and more dynamic shared memory, as in the guide. */
-static enum gf_status shared_memory(struct occupancy_bench &bench)
+static void shared_memory(const struct bench &bench)
 {
     const struct gf_lab_run *const run = bench.run;
-    double occupancy = 0.0, gb_s = 0.0, first = 0.0;
-    LAB_TRY(cudaFuncSetAttribute(copy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 bench.shared_of_block));
+    const int of_block = lab_attribute(run, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    const int of_all = lab_attribute(run, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+    const int reserved = lab_attribute(run, cudaDevAttrReservedSharedMemoryPerBlock);
+    std::vector<double> first, last;
+    LAB_TRY(
+        cudaFuncSetAttribute(copy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, of_block));
     for (int blocks = bench.most_threads / BLOCK; blocks >= 1; blocks /= 2) {
-        const int shared =
-            std::min(bench.shared_of_all / blocks - bench.shared_reserved, bench.shared_of_block) /
-            128 * 128;
-        gf_lab_row(bench.run, NAN, "shared memory, %d block%s", blocks, blocks == 1 ? "" : "s");
-        GF_TRY(bench.row(copy_kernel, BLOCK, shared, 1, &occupancy, &gb_s));
-        first = first == 0.0 ? gb_s : first;
+        const int shared = std::min(of_all / blocks - reserved, of_block) / 128 * 128;
+        last = bench.measure(copy_kernel, BLOCK, shared, 1);
+        first = first.empty() ? last : first;
+        lab_row(run, NAN, last, "shared memory, %d block%s", blocks, blocks == 1 ? "" : "s");
     }
     gf_lab_claim(
-        bench.run, gb_s < 0.7 * first,
+        run, last[GB_S] < 0.7 * first[GB_S],
         "low occupancy cannot hide latency: at %.1f %% %.2f of the bandwidth of full occupancy",
-        100.0 * occupancy, gb_s / first);
-    return GF_OK;
+        last[OCCUPANCY], last[GB_S] / first[GB_S]);
 }
 
-static enum gf_status run(const struct gf_lab_run *run)
+static void run(const struct gf_lab_run *run)
 {
-    const struct occupancy *const params = (const struct occupancy *)run->params;
-    struct occupancy_bench bench = {run};
-    GF_TRY(bench.begin(params->size));
-    GF_TRY(block_sizes(bench));
-    GF_TRY(registers(bench));
-    GF_TRY(shared_memory(bench));
-    gf_lab_check(run, !bench.different, "every copy equals its input (%llu bytes differ)",
-                 (unsigned long long)bench.different);
-    return GF_OK;
+    const struct bench bench = {run};
+    block_sizes(bench);
+    registers(bench);
+    shared_memory(bench);
 }
 #endif
 
@@ -249,7 +198,15 @@ const struct gf_lab gf_lab_occupancy = {
         "what block size, registers and shared memory leave of occupancy, and what it is worth",
     .guide = "4, 10.1 to 10.4; 5, 2.2.7; 1; 3",
     .figure = "V100, 37 registers: 75 % with blocks of 128 threads, 63 % with 320",
-    GF_PARAMS(struct occupancy, occupancy_params),
+    .params = {GF_LAB_INT("size", 256, 1, 4096,
+                          "of each of the two arrays that are copied, in MB")},
+    .rows = "limited by",
+    .columns = {{"registers", "a thread", 0},
+                {"shared", "B/block", 0},
+                {"blocks", "per SM", 0},
+                {"occupancy", "%", 1},
+                {"copy", "GB/s", 0}},
+    .right = "every copy equals its input (%llu bytes differ)",
     .axes = {.x = "block size", .x_unit = "threads", .y = "effective bandwidth", .y_unit = "GB/s"},
     .run = GF_LAB_RUN(run),
 };

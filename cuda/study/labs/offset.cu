@@ -2,16 +2,6 @@
  * instead of four, and one more line (Best Practices Guide, 9.2.1.3). */
 #include "study/labs/lab.h"
 
-struct offset {
-    int size, most;
-};
-
-static const struct gf_param offset_params[] = {
-    GF_PARAM_INT(struct offset, size, 256, 1, 4096, "of each of the two arrays, in MB"),
-    GF_PARAM_INT(struct offset, most, 32, 1, 64, "the largest offset, in floats"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include "cuda/study/labs/lab.cuh"
 
@@ -57,95 +47,76 @@ struct copy {
 };
 
 /* Checks that the copy is right and that nothing before it was written. */
-static enum gf_status verify(const struct gf_lab_run *run, const struct copy &copy,
-                             const lab_memory<float> &out, uint64_t *wrong)
+static void verify(const struct gf_lab_run *run, const struct copy &copy,
+                   const lab_memory<float> &out)
 {
-    uint64_t different;
     std::vector<unsigned char> before(copy.out_offset * sizeof(float));
-    LAB_TRY(cudaMemset(out.data, 0xa5, out.bytes()));
+    out.poison();
     copy.launch();
-    LAB_LAUNCHED();
-    GF_TRY(lab_different(run, copy.in + copy.in_offset, copy.out + copy.out_offset, copy.count,
-                         &different));
+    gf_lab_count(run, lab_different_bytes(run, copy.in + copy.in_offset, copy.out + copy.out_offset,
+                                          copy.count * sizeof(float)));
     LAB_TRY(cudaMemcpy(before.data(), out.data, before.size(), cudaMemcpyDeviceToHost));
-    *wrong += different;
-    for (const unsigned char byte : before)
-        *wrong += byte != 0xa5;
-    return GF_OK;
+    gf_lab_count(run, before.size() - std::count(before.begin(), before.end(), 0xa5));
 }
 
-static enum gf_status run(const struct gf_lab_run *run)
+static void run(const struct gf_lab_run *run)
 {
-    const struct offset *const params = (const struct offset *)run->params;
-    const int count = (int)(params->size * LAB_MB / sizeof(float));
+    const int most = run->param[1], count = (int)(run->param[0] * LAB_MB / sizeof(float));
     const double bytes = 2.0 * count * sizeof(float);
-    lab_memory<float> in, out;
-    uint64_t wrong = 0;
+    const lab_memory<float> in(run, count + most, 1), out(run, count + most);
     /* Rates with one float for each thread: at offset 0, the slowest that starts within a sector,
      * and the slowest that starts within a line. */
-    double aligned = 0.0, misaligned = 0.0, sectors = 0.0;
-    GF_TRY(in.random(run, count + params->most, 1));
-    GF_TRY(out.alloc(run, count + params->most));
-
-    gf_lab_rows(run, "offset (floats)");
-    const int both = gf_lab_column(run, "read and write", "GB/s", 0);
-    const int spread = gf_lab_column(run, "spread", "%", 1);
-    const int part = gf_lab_column(run, "of offset 0", "%", 1);
-    const int read = gf_lab_column(run, "read alone", "GB/s", 0);
-    const int several = gf_lab_column(run, "4 floats a thread", "GB/s", 0);
-    for (int offset = 0; offset <= params->most; offset++) {
+    double aligned = 0.0, misaligned = INFINITY, sectors = INFINITY;
+    for (int offset = 0; offset <= most; offset++) {
         const struct copy copies[] = {{in.data, out.data, count, offset, offset, 1},
                                       {in.data, out.data, count, offset, 0, 1},
                                       {in.data, out.data, count, offset, offset, FLOATS_MOST}};
         struct lab_time times[3];
         for (int method = 0; method < 3; method++) {
-            const struct copy &copy = copies[method];
-            const auto work = [&] { copy.launch(); };
-            GF_TRY(verify(run, copy, out, &wrong));
-            GF_TRY(lab_time(run, LAB_WARM, work, &times[method]));
+            verify(run, copies[method], out);
+            times[method] = lab_time(run, [&] { copies[method].launch(); });
         }
-        const double rate = lab_gb_s(bytes, times[0]);
+        const double rate = times[0].gb_s(bytes);
         if (offset == 0)
             aligned = rate;
         else if (offset % SECTOR)
-            misaligned = misaligned > 0.0 ? std::min(misaligned, rate) : rate;
+            misaligned = std::min(misaligned, rate);
         else if (offset % LINE)
-            sectors = sectors > 0.0 ? std::min(sectors, rate) : rate;
-        gf_lab_row(run, offset, "%d", offset);
-        gf_lab_value(run, both, rate);
-        gf_lab_value(run, spread, 100.0 * times[0].spread);
-        gf_lab_value(run, part, 100.0 * rate / aligned);
-        gf_lab_value(run, read, lab_gb_s(bytes, times[1]));
-        gf_lab_value(run, several, lab_gb_s(bytes, times[2]));
+            sectors = std::min(sectors, rate);
+        lab_row(run, offset,
+                {rate, times[0].spread, 100.0 * rate / aligned, times[1].gb_s(bytes),
+                 times[2].gb_s(bytes)},
+                "%d", offset);
     }
-    gf_lab_check(run, !wrong, "every copy equals its input, shifted (%llu bytes differ)",
-                 (unsigned long long)wrong);
-    if (misaligned > 0.0)
-        gf_lab_claim(
-            run, misaligned < 0.97 * aligned,
+    if (misaligned < INFINITY)
+        gf_lab_below(
+            run, 0.97,
             "a misaligned copy is slower: the slowest reaches %.2f of offset 0 (guide: about 9/10)",
             misaligned / aligned);
-    if (sectors > 0.0)
-        gf_lab_claim(
-            run, sectors > 0.99 * aligned,
+    if (sectors < INFINITY)
+        gf_lab_above(
+            run, 0.99,
             "multiples of 8 floats cost nothing: within a line of 128 bytes they reach %.2f",
             sectors / aligned);
-    return GF_OK;
 }
 #endif
-
-static const struct gf_lab_mark offset_marks[] = {
-    {"V100, offset 0", "read and write", NULL, 790},
-    {"V100, other offsets", "read and write", NULL, 0.9 * 790},
-    {0}};
 
 const struct gf_lab gf_lab_offset = {
     .name = "offset",
     .summary = "coalescing: what a copy loses when warps do not start at a multiple of 32 bytes",
     .guide = "4, 9.2.1.3; 5, 2.2.4.1; 1; 2",
     .figure = "V100: 790 GB/s at offset 0, about 9/10 of that at others",
-    .marks = offset_marks,
-    GF_PARAMS(struct offset, offset_params),
+    .marks = {{"V100, offset 0", "read and write", NULL, 790},
+              {"V100, other offsets", "read and write", NULL, 0.9 * 790}},
+    .params = {GF_LAB_INT("size", 256, 1, 4096, "of each of the two arrays, in MB"),
+               GF_LAB_INT("most", 32, 1, 64, "the largest offset, in floats")},
+    .rows = "offset (floats)",
+    .columns = {{"read and write", "GB/s", 0},
+                {"spread", "%", 1},
+                {"of offset 0", "%", 1},
+                {"read alone", "GB/s", 0},
+                {"4 floats a thread", "GB/s", 0}},
+    .right = "every copy equals its input, shifted (%llu bytes differ)",
     .axes = {.x = "offset", .x_unit = "floats", .y = "effective bandwidth", .y_unit = "GB/s"},
     .run = GF_LAB_RUN(run),
 };

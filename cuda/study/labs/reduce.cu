@@ -3,15 +3,6 @@
  * adds some vectors of four by itself. The more it adds, the less the method matters. */
 #include "study/labs/lab.h"
 
-struct reduce {
-    int size;
-};
-
-static const struct gf_param reduce_params[] = {
-    GF_PARAM_INT(struct reduce, size, 256, 1, 4096, "of the array, in MB"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -28,9 +19,6 @@ typedef cuda::atomic_ref<unsigned, cuda::thread_scope_device> device_ref;
 typedef cuda::atomic_ref<unsigned, cuda::thread_scope_block> block_ref;
 
 enum method { EVERY_THREAD, INTERLEAVED, TREE, SHUFFLE, REDUX, GROUPS, BLOCK_ATOMIC, METHODS };
-static const char *const method_names[METHODS] = {
-    "atomic_ref a thread", "shared, modulo", "shared, halves",    "shuffles",
-    "reduce.add",          "cg::reduce",     "block's atomic_ref"};
 
 /* Lets every second thread add its neighbour's value, then every fourth, and so on. Half of each
  * warp is idle from the first step on, and strides of two and more cause bank conflicts. */
@@ -202,133 +190,104 @@ static __global__ void __launch_bounds__(THREADS)
         device_ref(*total).fetch_add(sum, cuda::memory_order_relaxed);
 }
 
-struct lab {
+struct bench {
     const struct gf_lab_run *run;
-    lab_memory<unsigned> in, total, sums;
-    int vectors, wrong;
-    unsigned right;
+    int vectors = (int)(run->param[0] * LAB_MB / sizeof(uint4));
+    lab_memory<unsigned> in{run, (size_t)vectors * 4, 1}, total{run, 1};
+    unsigned right = 0;
+
+    explicit bench(const struct gf_lab_run *run_) : run(run_)
+    {
+        for (const unsigned value : in.host())
+            right += value;
+    }
+
+    /* Checks one sum, then times the kernel, and returns the rate. The total is not reset while
+     * timing, which does not change the time. */
+    template <typename Launch> double measure(Launch launch) const
+    {
+        total.set_bytes(0);
+        launch();
+        gf_lab_count(run, total.host()[0] != right);
+        return lab_time(run, launch).gb_s((double)in.bytes());
+    }
+
+    /* Adds a row with the rates of all methods, and returns them. */
+    template <typename VECTOR> std::vector<double> measure_methods(int each) const
+    {
+        static void (*const kernels[METHODS])(const VECTOR *, int, int, unsigned *) = {
+            sum_kernel<EVERY_THREAD, VECTOR>, sum_kernel<INTERLEAVED, VECTOR>,
+            sum_kernel<TREE, VECTOR>,         sum_kernel<SHUFFLE, VECTOR>,
+            sum_kernel<REDUX, VECTOR>,        sum_kernel<GROUPS, VECTOR>,
+            sum_kernel<BLOCK_ATOMIC, VECTOR>};
+        const int count = (int)(in.bytes() / sizeof(VECTOR));
+        const int elements = each * (int)(sizeof(VECTOR) / sizeof(unsigned));
+        std::vector<double> gb_s;
+        for (const auto kernel : kernels)
+            gb_s.push_back(measure([&] {
+                kernel<<<lab_blocks(count, (size_t)THREADS * each), THREADS>>>(
+                    (const VECTOR *)in.data, count, each, total.data);
+            }));
+        lab_row(run, elements, gb_s, "%d", elements);
+        return gb_s;
+    }
+
+    /* Adds a row that is no point of the curve: a grid with as many blocks as the device holds at
+     * once. Returns the rate. */
+    template <typename Kernel, typename Launch>
+    double measure_grid(Kernel kernel, const char *label, const char *reason, Launch launch) const
+    {
+        int each = 0;
+        LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, THREADS, 0));
+        const int blocks = each * lab_attribute(run, cudaDevAttrMultiProcessorCount);
+        const lab_memory<unsigned> sums(run, blocks);
+        sums.poison();
+        std::vector<double> values(METHODS, NAN);
+        values[SHUFFLE] = measure([&] { launch(blocks, sums.data); });
+        lab_row(run, NAN, values, "%s", label);
+        gf_lab_reason(run, reason, blocks);
+        return values[SHUFFLE];
+    }
 };
 
-template <typename VECTOR> static void launch_method(const struct lab *lab, int method, int each)
+static void run(const struct gf_lab_run *run)
 {
-    static void (*const kernels[METHODS])(const VECTOR *, int, int, unsigned *) = {
-        sum_kernel<EVERY_THREAD, VECTOR>, sum_kernel<INTERLEAVED, VECTOR>,
-        sum_kernel<TREE, VECTOR>,         sum_kernel<SHUFFLE, VECTOR>,
-        sum_kernel<REDUX, VECTOR>,        sum_kernel<GROUPS, VECTOR>,
-        sum_kernel<BLOCK_ATOMIC, VECTOR>};
-    const int count = (int)((size_t)lab->vectors * sizeof(uint4) / sizeof(VECTOR));
-    kernels[method]<<<lab_blocks(count, (size_t)THREADS * each), THREADS>>>(
-        (const VECTOR *)lab->in.data, count, each, lab->total.data);
-}
-
-/* Checks one sum, then times the kernel. The total is not reset while timing, which does not change
- * the time. */
-template <typename Launch>
-static enum gf_status measure(struct lab *lab, int column, double *gb_s, Launch launch)
-{
-    const struct gf_lab_run *const run = lab->run;
-    struct lab_time time;
-    unsigned got = 0;
-    LAB_TRY(cudaMemset(lab->total.data, 0, sizeof got));
-    launch();
-    LAB_LAUNCHED();
-    LAB_TRY(cudaMemcpy(&got, lab->total.data, sizeof got, cudaMemcpyDeviceToHost));
-    lab->wrong += got != lab->right;
-    GF_TRY(lab_time(run, LAB_WARM, launch, &time));
-    *gb_s = lab_gb_s((double)lab->vectors * sizeof(uint4), time);
-    gf_lab_value(lab->run, column, *gb_s);
-    return GF_OK;
-}
-
-/* Finds the number of blocks that the device holds at once. */
-template <typename Kernel>
-static enum gf_status resident(const struct gf_lab_run *run, Kernel kernel, int *blocks)
-{
-    int each = 0, multiprocessors = 0;
-    LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, THREADS, 0));
-    LAB_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
-                                   run->device.index));
-    *blocks = each * multiprocessors;
-    return GF_OK;
-}
-
-/* Adds rows that are no points of the curve: grids with as many blocks as the device holds at
- * once. */
-static enum gf_status measure_grids(struct lab *lab, int column)
-{
-    const struct gf_lab_run *const run = lab->run;
-    const uint4 *in = (const uint4 *)lab->in.data;
+    const struct bench bench(run);
+    const uint4 *vectors = (const uint4 *)bench.in.data;
+    std::vector<double> gb_s;
     cudaError_t code = cudaSuccess;
-    int blocks = 0;
-    double added = 0, met = 0;
-    GF_TRY(resident(run, sum_stride_kernel, &blocks));
-    gf_lab_row(lab->run, NAN, "resident blocks");
-    gf_lab_reason(lab->run, "%d blocks, each adds to the total", blocks);
-    GF_TRY(measure(lab, column, &added, [&] {
-        sum_stride_kernel<<<blocks, THREADS>>>(in, lab->vectors, lab->total.data);
-    }));
-    GF_TRY(resident(run, sum_grid_kernel, &blocks));
-    GF_TRY(lab->sums.poison(run, blocks));
-    void *arguments[] = {&in, &lab->vectors, &lab->sums.data, &lab->total.data};
-    gf_lab_row(lab->run, NAN, "grid.sync()");
-    gf_lab_reason(lab->run, "%d blocks meet, the first adds up", blocks);
-    GF_TRY(measure(lab, column, &met, [&] {
-        const cudaError_t launched = cudaLaunchCooperativeKernel(
-            (const void *)sum_grid_kernel, blocks, THREADS, arguments, 0, NULL);
-        code = code ? code : launched;
-    }));
+    const std::vector<double> first = bench.measure_methods<unsigned>(1);
+    for (int each = 1; each <= VECTORS_MAX; each *= 2)
+        gb_s = bench.measure_methods<uint4>(each);
+    const double added = bench.measure_grid(
+        sum_stride_kernel, "resident blocks", "%d blocks, each adds to the total",
+        [&](int blocks, unsigned *) {
+            sum_stride_kernel<<<blocks, THREADS>>>(vectors, bench.vectors, bench.total.data);
+        });
+    const double met =
+        bench.measure_grid(sum_grid_kernel, "grid.sync()", "%d blocks meet, the first adds up",
+                           [&](int blocks, unsigned *sums) {
+                               int count = bench.vectors;
+                               unsigned *total = bench.total.data;
+                               void *arguments[] = {&vectors, &count, &sums, &total};
+                               const cudaError_t launched =
+                                   cudaLaunchCooperativeKernel((const void *)sum_grid_kernel,
+                                                               blocks, THREADS, arguments, 0, NULL);
+                               code = code ? code : launched;
+                           });
     LAB_TRY(code);
-    gf_lab_note(lab->run, "meeting by grid.sync() takes %.2f of the time of one atomic a block",
+    gf_lab_note(run, "meeting by grid.sync() takes %.2f of the time of one atomic a block",
                 added / met);
-    return GF_OK;
-}
-
-static enum gf_status make_data(struct lab *lab)
-{
-    const struct gf_lab_run *const run = lab->run;
-    std::vector<unsigned> host((size_t)lab->vectors * 4);
-    GF_TRY(lab->in.random(run, host.size(), 1));
-    GF_TRY(lab->total.alloc(run, 1));
-    LAB_TRY(cudaMemcpy(host.data(), lab->in.data, lab->in.bytes(), cudaMemcpyDeviceToHost));
-    for (const unsigned value : host)
-        lab->right += value;
-    return GF_OK;
-}
-
-static enum gf_status run(const struct gf_lab_run *run)
-{
-    const struct reduce *const params = (const struct reduce *)run->params;
-    struct lab lab = {run};
-    int column[METHODS];
-    double gb_s[METHODS] = {}, first[METHODS] = {};
-    lab.vectors = (int)(params->size * LAB_MB / sizeof(uint4));
-    GF_TRY(make_data(&lab));
-    gf_lab_rows(run, "elements a thread");
-    for (int method = 0; method < METHODS; method++)
-        column[method] = gf_lab_column(run, method_names[method], "GB/s", 0);
-    gf_lab_row(run, 1, "1");
-    for (int method = 0; method < METHODS; method++)
-        GF_TRY(measure(&lab, column[method], &first[method],
-                       [&] { launch_method<unsigned>(&lab, method, 1); }));
-    for (int each = 1; each <= VECTORS_MAX; each *= 2) {
-        gf_lab_row(run, 4 * each, "%d", 4 * each);
-        for (int method = 0; method < METHODS; method++)
-            GF_TRY(measure(&lab, column[method], &gb_s[method],
-                           [&] { launch_method<uint4>(&lab, method, each); }));
-    }
-    GF_TRY(measure_grids(&lab, column[SHUFFLE]));
-    gf_lab_check(run, !lab.wrong, "every sum is the CPU's (%d differ)", lab.wrong);
-    gf_lab_claim(
-        run, first[TREE] > 1.05 * first[INTERLEAVED],
+    gf_lab_above(
+        run, 1.05,
         "halves, without bank conflicts and idle lanes: %.2f times as fast as modulo (1 element)",
         first[TREE] / first[INTERLEAVED]);
-    gf_lab_claim(run, first[EVERY_THREAD] < first[SHUFFLE],
+    gf_lab_below(run, 1.0,
                  "atomics sparingly: one a thread reaches %.3f of one a block's (1 element)",
                  first[EVERY_THREAD] / first[SHUFFLE]);
     gf_lab_note(
         run, "shuffles against halves in shared memory: %.2f times as fast (1 element), %.2f (%d)",
         first[SHUFFLE] / first[TREE], gb_s[SHUFFLE] / gb_s[TREE], 4 * VECTORS_MAX);
-    return GF_OK;
 }
 #endif
 
@@ -337,7 +296,16 @@ const struct gf_lab gf_lab_reduce = {
     .summary = "a sum: threads of a block by shared memory, shuffles, cooperative groups, "
                "cuda::atomic_ref",
     .guide = "5, 2.2.5; 5, 2.2.6; 4, 9.2.3.1",
-    GF_PARAMS(struct reduce, reduce_params),
+    .params = {GF_LAB_INT("size", 256, 1, 4096, "of the array, in MB")},
+    .rows = "elements a thread",
+    .columns = {{"atomic_ref a thread", "GB/s", 0},
+                {"shared, modulo", "GB/s", 0},
+                {"shared, halves", "GB/s", 0},
+                {"shuffles", "GB/s", 0},
+                {"reduce.add", "GB/s", 0},
+                {"cg::reduce", "GB/s", 0},
+                {"block's atomic_ref", "GB/s", 0}},
+    .right = "every sum is the CPU's (%llu differ)",
     .axes = {.x = "elements a thread adds up first",
              .x_unit = "",
              .y = "array read",

@@ -3,15 +3,6 @@
  * Programming Guide, 2.2.3.4). */
 #include "study/labs/lab.h"
 
-struct spill {
-    int blocks;
-};
-
-static const struct gf_param spill_params[] = {
-    GF_PARAM_INT(struct spill, blocks, 16, 1, 256, "blocks of 256 threads for each multiprocessor"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include "cuda/study/labs/lab.cuh"
 
@@ -90,20 +81,6 @@ static float on_cpu(const std::vector<float> &in, int i)
     return sum;
 }
 
-/* Computes the sums of the first threads on the CPU, row by row of the input. */
-static enum gf_status check(const struct gf_lab_run *run, const lab_memory<float> &in, int threads,
-                            const lab_memory<float> &out, int *wrong)
-{
-    std::vector<float> before(VALUES * CHECKED), after(CHECKED);
-    LAB_TRY(cudaMemcpy2D(before.data(), CHECKED * sizeof(float), in.data, threads * sizeof(float),
-                         CHECKED * sizeof(float), VALUES, cudaMemcpyDeviceToHost));
-    LAB_TRY(cudaMemcpy(after.data(), out.data, CHECKED * sizeof(float), cudaMemcpyDeviceToHost));
-    *wrong = 0;
-    for (int i = 0; i < CHECKED; i++)
-        *wrong += after[i] != on_cpu(before, i);
-    return GF_OK;
-}
-
 static const struct {
     const char *name;
     mix *kernel;
@@ -118,66 +95,52 @@ static const struct {
 };
 constexpr int METHODS = sizeof methods / sizeof *methods, BOUND = METHODS - 1;
 
-static enum gf_status run(const struct gf_lab_run *run)
+static void run(const struct gf_lab_run *run)
 {
-    const struct spill *const params = (const struct spill *)run->params;
-    const int blocks = std::max(params->blocks * run->device.multiprocessors, CHECKED / THREADS);
+    const int blocks = std::max(run->param[0] * run->device.multiprocessors, CHECKED / THREADS);
     const int threads = blocks * THREADS;
-    lab_memory<float> in, first, out;
-    double us[METHODS];
-    int wrong = 0, bytes[METHODS];
+    const int most = lab_attribute(run, cudaDevAttrMaxThreadsPerMultiProcessor);
+    const lab_memory<float> in(run, (size_t)threads * VALUES, 1), first(run, threads),
+        out(run, threads);
+    struct lab_time times[METHODS];
+    int bytes[METHODS], wrong = 0;
     uint64_t different = 0;
-    GF_TRY(in.random(run, (size_t)threads * VALUES, 1));
-
-    gf_lab_rows(run, "registers at most");
-    const int registers = gf_lab_column(run, "registers", "a thread", 0);
-    const int local = gf_lab_column(run, "local", "B/thread", 0);
-    const int occupancy = gf_lab_column(run, "occupancy", "%", 0);
-    const int time = gf_lab_column(run, "time", "us", 1);
-    const int part = gf_lab_column(run, "of the first", "times", 2);
     for (int i = 0; i < METHODS; i++) {
+        const lab_memory<float> &written = i ? out : first;
         struct cudaFuncAttributes attributes;
-        struct lab_time took;
-        int active, most;
-        lab_memory<float> &written = i ? out : first;
-        GF_TRY(written.poison(run, threads));
+        int active;
+        written.poison();
         LAB_TRY(cudaFuncGetAttributes(&attributes, methods[i].kernel));
         LAB_TRY(
             cudaOccupancyMaxActiveBlocksPerMultiprocessor(&active, methods[i].kernel, THREADS, 0));
-        LAB_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor,
-                                       run->device.index));
-        GF_TRY(lab_time(
-            run, LAB_WARM,
-            [&] { methods[i].kernel<<<blocks, THREADS>>>(in.data, written.data, ROUNDS); }, &took));
-        if (i == 0)
-            GF_TRY(check(run, in, threads, first, &wrong));
-        else {
-            uint64_t these;
-            GF_TRY(lab_different(run, first.data, out.data, threads, &these));
-            different += these;
-        }
-        us[i] = took.median_s * 1e6;
+        times[i] = lab_time(
+            run, [&] { methods[i].kernel<<<blocks, THREADS>>>(in.data, written.data, ROUNDS); });
+        different += i ? lab_different(first, out) : 0;
         bytes[i] = (int)attributes.localSizeBytes;
-        gf_lab_row(run, NAN, "%s", methods[i].name);
-        gf_lab_value(run, registers, attributes.numRegs);
-        gf_lab_value(run, local, bytes[i]);
-        gf_lab_value(run, occupancy, 100.0 * active * THREADS / most);
-        gf_lab_value(run, time, us[i]);
-        gf_lab_value(run, part, us[i] / us[0]);
+        lab_row(run, NAN,
+                {(double)attributes.numRegs, (double)bytes[i], 100.0 * active * THREADS / most,
+                 times[i].us(), times[i] / times[0]},
+                "%s", methods[i].name);
     }
+    /* The sums of the first threads are computed on the CPU, too, row by row of the input. */
+    std::vector<float> before(VALUES * CHECKED);
+    const std::vector<float> after = first.host(CHECKED);
+    LAB_TRY(cudaMemcpy2D(before.data(), CHECKED * sizeof(float), in.data, threads * sizeof(float),
+                         CHECKED * sizeof(float), VALUES, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < CHECKED; i++)
+        wrong += after[i] != on_cpu(before, i);
     gf_lab_check(
         run, !wrong && !different,
         "%d sums are the CPU's (%d are not), all others the first kernel's (%llu bytes differ)",
         CHECKED, wrong, (unsigned long long)different);
     gf_lab_claim(
-        run, us[BOUND - 1] > 1.2 * us[0],
+        run, times[BOUND - 1] / times[0] > 1.2,
         "spilling of %d bytes a thread takes %.1f times as long, in spite of the occupancy",
-        bytes[BOUND - 1], us[BOUND - 1] / us[0]);
+        bytes[BOUND - 1], times[BOUND - 1] / times[0]);
     gf_lab_claim(
-        run, us[BOUND] > 1.2 * us[0],
+        run, times[BOUND] / times[0] > 1.2,
         "an array with an index of the run lies in local memory (%d bytes): %.1f times as long",
-        bytes[BOUND], us[BOUND] / us[0]);
-    return GF_OK;
+        bytes[BOUND], times[BOUND] / times[0]);
 }
 #endif
 
@@ -186,6 +149,12 @@ const struct gf_lab gf_lab_spill = {
     .summary = "registers enough, and too few: what the spilling to local memory costs",
     .guide = "4, 9.2.4 and 9.2.7.1; 5, 2.2.3.4; 1",
     .figure = "local memory is as expensive as global memory",
-    GF_PARAMS(struct spill, spill_params),
+    .params = {GF_LAB_INT("blocks", 16, 1, 256, "blocks of 256 threads for each multiprocessor")},
+    .rows = "registers at most",
+    .columns = {{"registers", "a thread", 0},
+                {"local", "B/thread", 0},
+                {"occupancy", "%", 0},
+                {"time", "us", 1},
+                {"of the first", "times", 2}},
     .run = GF_LAB_RUN(run),
 };

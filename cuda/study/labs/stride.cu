@@ -2,16 +2,6 @@
  * lane has a sector of its own (Best Practices Guide, 9.2.1.4). */
 #include "study/labs/lab.h"
 
-struct stride {
-    int size, most;
-};
-
-static const struct gf_param stride_params[] = {
-    GF_PARAM_INT(struct stride, size, 512, 1, 4096, "spanned in each of the two arrays, in MB"),
-    GF_PARAM_INT(struct stride, most, 32, 2, 64, "the largest stride, in floats"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include "cuda/study/labs/lab.cuh"
 
@@ -41,56 +31,35 @@ static __global__ void __launch_bounds__(THREADS)
         atomicAdd(wrong, 1);
 }
 
-static enum gf_status run(const struct gf_lab_run *run)
+static void run(const struct gf_lab_run *run)
 {
-    const struct stride *const params = (const struct stride *)run->params;
-    const size_t span = params->size * LAB_MB / sizeof(float);
-    lab_memory<float> in, out;
-    lab_memory<unsigned long long> counter;
-    unsigned long long wrong = 0;
-    double first = 0.0, second = 0.0, last = 0.0;
-    GF_TRY(in.random(run, span, 1));
-    GF_TRY(out.alloc(run, span));
-    GF_TRY(counter.alloc(run, 1));
-    LAB_TRY(cudaMemset(counter.data, 0, counter.bytes()));
-
-    gf_lab_rows(run, "stride (floats)");
-    const int rate_column = gf_lab_column(run, "copy", "GB/s", 0);
-    const int spread = gf_lab_column(run, "spread", "%", 1);
-    const int part = gf_lab_column(run, "of stride 1", "%", 1);
-    const int used = gf_lab_column(run, "used of sectors", "%", 1);
-    for (int stride = 1; stride <= params->most; stride++) {
+    const int most = run->param[1];
+    const size_t span = run->param[0] * LAB_MB / sizeof(float);
+    const lab_memory<float> in(run, span, 1), out(run, span);
+    const lab_counter wrong(run);
+    double first = 0.0, second = 0.0, rate = 0.0;
+    for (int stride = 1; stride <= most; stride++) {
         const int count = (int)(span / stride);
-        const unsigned int blocks = lab_blocks(count, THREADS);
         const auto copy = [&] {
-            copy_kernel<<<blocks, THREADS>>>(in.data, out.data, count, stride);
+            copy_kernel<<<lab_blocks(count, THREADS), THREADS>>>(in.data, out.data, count, stride);
         };
-        struct lab_time time;
-        GF_TRY(out.poison(run, span));
+        out.poison();
         copy();
-        check_kernel<<<lab_blocks(span, THREADS), THREADS>>>((const uint32_t *)in.data,
-                                                             (const uint32_t *)out.data, span,
-                                                             stride, count, counter.data);
-        LAB_LAUNCHED();
-        GF_TRY(lab_time(run, LAB_WARM, copy, &time));
-        const double rate = lab_gb_s(2.0 * sizeof(float) * count, time);
+        check_kernel<<<lab_blocks(span, THREADS), THREADS>>>(
+            (const uint32_t *)in.data, (const uint32_t *)out.data, span, stride, count, wrong.data);
+        const struct lab_time time = lab_time(run, copy);
+        rate = time.gb_s(2.0 * sizeof(float) * count);
         first = stride == 1 ? rate : first;
         second = stride == 2 ? rate : second;
-        last = rate;
-        gf_lab_row(run, stride, "%d", stride);
-        gf_lab_value(run, rate_column, rate);
-        gf_lab_value(run, spread, 100.0 * time.spread);
-        gf_lab_value(run, part, 100.0 * rate / first);
-        gf_lab_value(run, used, 100.0 / (stride < SECTOR ? stride : SECTOR));
+        lab_row(run, stride,
+                {rate, time.spread, 100.0 * rate / first, 100.0 / std::min(stride, SECTOR)}, "%d",
+                stride);
     }
-    LAB_TRY(cudaMemcpy(&wrong, counter.data, sizeof wrong, cudaMemcpyDeviceToHost));
-    gf_lab_check(run, !wrong, "every copy took each stride-th float and no other (%llu are wrong)",
-                 wrong);
+    gf_lab_count(run, wrong.value());
     gf_lab_claim(run, second > 0.4 * first && second < 0.6 * first,
                  "stride 2 reaches %.2f of stride 1 (guide: 0.50)", second / first);
-    gf_lab_claim(run, last < second, "coalesced beats strided: stride %d reaches %.3f of stride 1",
-                 params->most, last / first);
-    return GF_OK;
+    gf_lab_claim(run, rate < second, "coalesced beats strided: stride %d reaches %.3f of stride 1",
+                 most, rate / first);
 }
 #endif
 
@@ -100,7 +69,14 @@ const struct gf_lab gf_lab_stride = {
     .guide = "4, 9.2.1.4; 2",
     .figure =
         "V100: stride 2 uses 50 % of what is loaded, falling until 32 sectors serve 32 threads",
-    GF_PARAMS(struct stride, stride_params),
+    .params = {GF_LAB_INT("size", 512, 1, 4096, "spanned in each of the two arrays, in MB"),
+               GF_LAB_INT("most", 32, 2, 64, "the largest stride, in floats")},
+    .rows = "stride (floats)",
+    .columns = {{"copy", "GB/s", 0},
+                {"spread", "%", 1},
+                {"of stride 1", "%", 1},
+                {"used of sectors", "%", 1}},
+    .right = "every copy took each stride-th float and no other (%llu are wrong)",
     .axes = {.x = "stride", .x_unit = "floats", .y = "effective bandwidth", .y_unit = "GB/s"},
     .run = GF_LAB_RUN(run),
 };

@@ -4,17 +4,6 @@
  * the fractions of its filter to eight bits. */
 #include "study/labs/lab.h"
 
-/* The parameters. The name "texture" is not possible, because toolkits before 12.0 declare it. */
-struct texture_fetches {
-    int side;
-};
-
-static const struct gf_param texture_params[] = {
-    GF_PARAM_INT(struct texture_fetches, side, 8192, 64, 11000,
-                 "rows and columns of the picture of floats"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include "cuda/study/labs/lab.cuh"
 
@@ -124,12 +113,34 @@ static __global__ void __launch_bounds__(TILE_WIDTH *TILE_HEIGHT)
 
 /* The texture objects and their array, which are destroyed at the end of the scope. */
 struct textures {
+    const struct gf_lab_run *run;
     struct picture picture = {};
     cudaArray_t array = NULL;
 
-    textures() = default;
-    textures(const textures &) = delete;
-    textures &operator=(const textures &) = delete;
+    explicit textures(const struct gf_lab_run *run_) : run(run_)
+    {
+    }
+    /* Delegates, so that a failure destroys what has been made. */
+    textures(const struct gf_lab_run *run_, const lab_memory<float> &in, int n) : textures(run_)
+    {
+        const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+        const size_t row = (size_t)n * sizeof(float);
+        cudaResourceDesc linear = {}, of_array = {};
+        picture.data = in.data;
+        picture.n = n;
+        LAB_TRY(cudaMallocArray(&array, &format, n, n));
+        LAB_TRY(cudaMemcpy2DToArray(array, 0, 0, in.data, row, row, n, cudaMemcpyDeviceToDevice));
+        linear.resType = cudaResourceTypeLinear;
+        linear.res.linear.devPtr = in.data;
+        linear.res.linear.desc = format;
+        linear.res.linear.sizeInBytes = in.bytes();
+        of_array.resType = cudaResourceTypeArray;
+        of_array.res.array.array = array;
+        make(&picture.linear, linear, cudaTextureDesc());
+        make(&picture.clamp, of_array, description(cudaAddressModeClamp, cudaFilterModePoint));
+        make(&picture.wrap, of_array, description(cudaAddressModeWrap, cudaFilterModePoint));
+        make(&picture.filter, of_array, description(cudaAddressModeClamp, cudaFilterModeLinear));
+    }
     ~textures()
     {
         for (cudaTextureObject_t object :
@@ -139,46 +150,20 @@ struct textures {
         }
         cudaFreeArray(array);
     }
-    cudaError_t make(cudaTextureObject_t *object, cudaTextureAddressMode border, bool filter) const
+    static cudaTextureDesc description(cudaTextureAddressMode border, cudaTextureFilterMode filter)
     {
-        cudaResourceDesc resource = {};
         cudaTextureDesc texture = {};
-        resource.resType = cudaResourceTypeArray;
-        resource.res.array.array = array;
         texture.addressMode[0] = texture.addressMode[1] = border;
-        texture.filterMode = filter ? cudaFilterModeLinear : cudaFilterModePoint;
+        texture.filterMode = filter;
         texture.normalizedCoords = border == cudaAddressModeWrap;
-        return cudaCreateTextureObject(object, &resource, &texture, NULL);
+        return texture;
     }
-    cudaError_t make_linear(size_t bytes)
+    void make(cudaTextureObject_t *object, const cudaResourceDesc &resource,
+              const cudaTextureDesc &texture) const
     {
-        cudaResourceDesc resource = {};
-        cudaTextureDesc texture = {};
-        resource.resType = cudaResourceTypeLinear;
-        resource.res.linear.devPtr = (void *)picture.data;
-        resource.res.linear.desc = cudaCreateChannelDesc<float>();
-        resource.res.linear.sizeInBytes = bytes;
-        return cudaCreateTextureObject(&picture.linear, &resource, &texture, NULL);
+        LAB_TRY(cudaCreateTextureObject(object, &resource, &texture, NULL));
     }
 };
-
-static enum gf_status prepare(const struct gf_lab_run *run, const lab_memory<float> &in, int n,
-                              struct textures *textures)
-{
-    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-    const size_t row = (size_t)n * sizeof(float);
-    struct picture *const picture = &textures->picture;
-    picture->data = in.data;
-    picture->n = n;
-    LAB_TRY(cudaMallocArray(&textures->array, &format, n, n));
-    LAB_TRY(
-        cudaMemcpy2DToArray(textures->array, 0, 0, in.data, row, row, n, cudaMemcpyDeviceToDevice));
-    LAB_TRY(textures->make_linear(in.bytes()));
-    LAB_TRY(textures->make(&picture->clamp, cudaAddressModeClamp, false));
-    LAB_TRY(textures->make(&picture->wrap, cudaAddressModeWrap, false));
-    LAB_TRY(textures->make(&picture->filter, cudaAddressModeClamp, true));
-    return GF_OK;
-}
 
 typedef void kernel(struct picture in, float *out);
 
@@ -197,64 +182,43 @@ static const struct {
 };
 enum { COPY, CLAMP, WRAP, BILINEAR, METHODS };
 
-static enum gf_status run(const struct gf_lab_run *run)
+static void run(const struct gf_lab_run *run)
 {
-    const struct texture_fetches *const params = (const struct texture_fetches *)run->params;
-    const int n = params->side;
+    const int n = run->param[0];
     const dim3 grid(lab_blocks(n, TILE_WIDTH), lab_blocks(n, TILE_HEIGHT)),
         block(TILE_WIDTH, TILE_HEIGHT);
-    lab_memory<float> in, plain_out, texture_out;
-    struct textures textures;
+    const lab_memory<float> in(run, (size_t)n * n, 1), plain_out(run, in.count),
+        texture_out(run, in.count);
+    const struct textures textures(run, in, n);
     double gain[METHODS];
-    GF_TRY(in.random(run, (size_t)n * n, 1));
-    GF_TRY(prepare(run, in, n, &textures));
-
-    gf_lab_rows(run, "reading");
-    const int plain_ms = gf_lab_column(run, "plain loads", "ms", 3);
-    const int texture_ms = gf_lab_column(run, "texture", "ms", 3);
-    const int speedup = gf_lab_column(run, "speed-up", "times", 2);
-    const int worst_column = gf_lab_column(run, "worst difference", "", 5);
     for (int method = 0; method < METHODS; method++) {
-        struct lab_time plain, texture;
-        double worst;
         const auto by_loads = [&] {
             methods[method].plain<<<grid, block>>>(textures.picture, plain_out.data);
         };
         const auto by_texture = [&] {
             methods[method].texture<<<grid, block>>>(textures.picture, texture_out.data);
         };
-        GF_TRY(plain_out.alloc(run, in.count));
-        GF_TRY(texture_out.alloc(run, in.count));
-        LAB_TRY(
-            cudaMemset(plain_out.data, 0xff, plain_out.bytes())); /* all bytes 0xff make NaN, which
-                                                                   * differs from everything */
-        LAB_TRY(cudaMemset(texture_out.data, 0xff, texture_out.bytes()));
+        plain_out.set_bytes(0xff); /* this is NaN, which differs from everything */
+        texture_out.set_bytes(0xff);
         by_loads();
         by_texture();
-        LAB_LAUNCHED();
-        GF_TRY(lab_worst(run, method == COPY ? in.data : plain_out.data, texture_out.data, in.count,
-                         &worst));
+        const double worst = lab_worst(method == COPY ? in : plain_out, texture_out);
         gf_lab_check(run, worst <= methods[method].tolerance,
                      "%s: both ways differ by %.2g at most (allowed: %.2g)", methods[method].label,
                      worst, methods[method].tolerance);
-        GF_TRY(lab_time(run, LAB_WARM, by_loads, &plain));
-        GF_TRY(lab_time(run, LAB_WARM, by_texture, &texture));
-        gain[method] = plain.median_s / texture.median_s;
-        gf_lab_row(run, NAN, "%s", methods[method].label);
-        gf_lab_value(run, plain_ms, 1e3 * plain.median_s);
-        gf_lab_value(run, texture_ms, 1e3 * texture.median_s);
-        gf_lab_value(run, speedup, gain[method]);
-        gf_lab_value(run, worst_column, worst);
+        const struct lab_time plain = lab_time(run, by_loads), texture = lab_time(run, by_texture);
+        gain[method] = plain / texture;
+        lab_row(run, NAN, {plain.ms(), texture.ms(), gain[method], worst}, "%s",
+                methods[method].label);
     }
     gf_lab_claim(
         run, gain[COPY] < 1.05 && gain[CLAMP] < 1.05 && gain[WRAP] < 1.05,
         "guide 5: fetches have no advantage over loads; here %.2f, %.2f clamped, %.2f wrapped",
         gain[COPY], gain[CLAMP], gain[WRAP]);
-    gf_lab_claim(run, gain[BILINEAR] > 1.0,
+    gf_lab_above(run, 1.0,
                  "guides 1 and 4: the hardware filters faster, %.2f times as fast, with a fraction "
                  "of 8 bits",
                  gain[BILINEAR]);
-    return GF_OK;
 }
 #endif
 
@@ -263,6 +227,11 @@ const struct gf_lab gf_lab_texture = {
     .summary = "texture fetches, borders and bilinear filtering beside plain loads",
     .guide = "1; 4, 9.2.5; 5, 2.2.3.7",
     .figure = "guide 5: no performance benefit on any GPU that is supported now",
-    GF_PARAMS(struct texture_fetches, texture_params),
+    .params = {GF_LAB_INT("side", 8192, 64, 11000, "rows and columns of the picture of floats")},
+    .rows = "reading",
+    .columns = {{"plain loads", "ms", 3},
+                {"texture", "ms", 3},
+                {"speed-up", "times", 2},
+                {"worst difference", "", 5}},
     .run = GF_LAB_RUN(run),
 };

@@ -3,16 +3,6 @@
  * Guide, 2.2.4.1-2; Best Practices Guide, 9.2.3.3). */
 #include "study/labs/lab.h"
 
-struct transpose {
-    int side;
-};
-
-static const struct gf_param transpose_params[] = {
-    GF_PARAM_INT(struct transpose, side, 8192, 64, 32768,
-                 "rows and columns of the matrix, rounded up to a multiple of 64"),
-    {0},
-};
-
 #ifdef __CUDACC__
 #include "cuda/study/labs/lab.cuh"
 
@@ -142,79 +132,61 @@ static void launch(int method, const float *in, float *out, int n)
     }
 }
 
-static enum gf_status time_copy(const struct gf_lab_run *run, const lab_memory<float> &in,
-                                lab_memory<float> &out, struct lab_time *time)
+static void run(const struct gf_lab_run *run)
 {
+    const int n = (run->param[0] + WIDE_TILE - 1) / WIDE_TILE * WIDE_TILE;
+    const double bytes = 2.0 * sizeof(float) * n * n;
+    const lab_memory<float> in(run, (size_t)n * n, 1), out(run, in.count);
+    const lab_counter wrong(run);
+    struct lab_time times[METHODS];
     const auto copy = [&] {
         copy_kernel<<<lab_blocks(in.count / 4, THREADS), THREADS>>>((const float4 *)in.data,
                                                                     (float4 *)out.data);
     };
-    uint64_t different;
-    GF_TRY(out.poison(run, in.count));
+    const auto add_row = [&](const char *label, const struct lab_time &time,
+                             const struct lab_time &bound) {
+        lab_row(run, NAN,
+                {time.ms(), time.gb_s(bytes), time.spread, times[0] / time, 100.0 * (bound / time)},
+                "%s", label);
+    };
+    out.poison();
     copy();
-    GF_TRY(lab_different(run, in.data, out.data, in.count, &different));
-    gf_lab_check(run, !different, "the copy equals its input");
-    return lab_time(run, LAB_WARM, copy, time);
-}
-
-static enum gf_status run(const struct gf_lab_run *run)
-{
-    const struct transpose *const params = (const struct transpose *)run->params;
-    const int n = (params->side + WIDE_TILE - 1) / WIDE_TILE * WIDE_TILE;
-    const double bytes = 2.0 * sizeof(float) * n * n;
-    lab_memory<float> in, out;
-    lab_memory<unsigned long long> counter;
-    unsigned long long wrong = 0;
-    struct lab_time copy, times[METHODS];
-    GF_TRY(in.random(run, (size_t)n * n, 1));
-    GF_TRY(counter.alloc(run, 1));
-    LAB_TRY(cudaMemset(counter.data, 0, counter.bytes()));
-    GF_TRY(time_copy(run, in, out, &copy));
-
-    struct lab_columns columns = lab_columns_add(run, "kernel");
-    const int part = gf_lab_column(run, "of copy", "%", 1);
+    gf_lab_check(run, !lab_different(in, out), "the copy equals its input");
+    const struct lab_time bound = lab_time(run, copy);
     for (int method = 0; method < METHODS; method++) {
-        GF_TRY(out.poison(run, in.count));
-        launch(method, in.data, out.data, n);
+        const auto work = [&] { launch(method, in.data, out.data, n); };
+        out.poison();
+        work();
         check_kernel<<<dim3(n / TILE, n / TILE), dim3(TILE, TILE)>>>(in.data, out.data, n,
-                                                                     counter.data);
-        LAB_LAUNCHED();
-        const auto again = [&] { launch(method, in.data, out.data, n); };
-        GF_TRY(lab_time(run, LAB_WARM, again, &times[method]));
-        lab_row(run, &columns, NAN, method_names[method], bytes, times[method]);
-        gf_lab_value(run, part, 100.0 * copy.median_s / times[method].median_s);
+                                                                     wrong.data);
+        times[method] = lab_time(run, work);
+        add_row(method_names[method], times[method], bound);
     }
-    lab_row(run, &columns, NAN, "copy, the bound", bytes, copy);
-    gf_lab_value(run, part, 100.0);
-    LAB_TRY(cudaMemcpy(&wrong, counter.data, sizeof wrong, cudaMemcpyDeviceToHost));
-    gf_lab_check(run, !wrong, "every transpose puts each element where it belongs (%llu are wrong)",
-                 wrong);
-    gf_lab_claim(run, times[SHARED].median_s < times[NAIVE_1D].median_s,
+    add_row("copy, the bound", bound, bound);
+    gf_lab_count(run, wrong.value());
+    gf_lab_above(run, 1.0,
                  "shared memory beats the naive kernel: %.2f times as fast (guide: 290 / 30)",
-                 times[NAIVE_1D].median_s / times[SHARED].median_s);
-    gf_lab_claim(run, times[PADDED].median_s < times[SHARED].median_s,
-                 "padded beats unpadded: %.2f times as fast (guide: 352 / 290)",
-                 times[SHARED].median_s / times[PADDED].median_s);
-    gf_lab_note(run, "the vectorised transpose reaches %.3f of the copy",
-                copy.median_s / times[VECTOR].median_s);
-    return GF_OK;
+                 times[NAIVE_1D] / times[SHARED]);
+    gf_lab_above(run, 1.0, "padded beats unpadded: %.2f times as fast (guide: 352 / 290)",
+                 times[SHARED] / times[PADDED]);
+    gf_lab_note(run, "the vectorised transpose reaches %.3f of the copy", bound / times[VECTOR]);
 }
 #endif
-
-static const struct gf_lab_mark transpose_marks[] = {
-    {"Quadro RTX 6000", "bandwidth", "copy, the bound", 485},
-    {"Quadro RTX 6000", "bandwidth", "1D, naive", 30},
-    {"Quadro RTX 6000", "bandwidth", "2D, 8x32 blocks", 278},
-    {"Quadro RTX 6000", "bandwidth", "shared 32x32", 290},
-    {"Quadro RTX 6000", "bandwidth", "shared 32x33, padded", 352},
-    {0}};
 
 const struct gf_lab gf_lab_transpose = {
     .name = "transpose",
     .summary = "coalescing on both sides of a transpose, through padded shared memory",
     .guide = "2; 5, 2.2.4.1-2; 4, 9.2.3.3",
     .figure = "Quadro RTX 6000: copy 485, 1D 30, 8x32 278, shared 290, padded 352 GB/s",
-    .marks = transpose_marks,
-    GF_PARAMS(struct transpose, transpose_params),
+    .marks = {{"Quadro RTX 6000", "bandwidth", "copy, the bound", 485},
+              {"Quadro RTX 6000", "bandwidth", "1D, naive", 30},
+              {"Quadro RTX 6000", "bandwidth", "2D, 8x32 blocks", 278},
+              {"Quadro RTX 6000", "bandwidth", "shared 32x32", 290},
+              {"Quadro RTX 6000", "bandwidth", "shared 32x33, padded", 352}},
+    .params = {GF_LAB_INT("side", 8192, 64, 32768,
+                          "rows and columns of the matrix, rounded up to a multiple of 64")},
+    .rows = "kernel",
+    .columns = {GF_LAB_COMPARED, {"of copy", "%", 1}},
+    .right = "every transpose puts each element where it belongs (%llu are wrong)",
     .run = GF_LAB_RUN(run),
 };

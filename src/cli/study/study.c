@@ -26,12 +26,12 @@ static enum gf_status print_lab(const struct gf_lab *lab, const struct gf_lab_re
 {
     char said[2 * GF_FILE_NAME_SIZE + 100] = "";
     enum gf_status status = GF_OK;
-    if (request->common.form == GF_LAB_JSON)
+    if (request->values.form == GF_LAB_JSON)
         gf_lab_json(stdout, lab, result);
     else
         gf_lab_table(stdout, lab, result);
-    if (*request->common.plot)
-        status = gf_lab_draw(request->common.plot, lab, result, said, sizeof said, error);
+    if (*request->values.plot)
+        status = gf_lab_draw(request->values.plot, lab, result, said, sizeof said, error);
     if (*said)
         gf_message_print("", said);
     return status;
@@ -47,8 +47,8 @@ static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_req
     struct gf_error plot_error = {0};
     if (!result)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    enum gf_status status =
-        gf_lab_run(lab, device, request->common.runs, request->params, result, error);
+    enum gf_status status = gf_lab_run(lab, device, request->values.runs,
+                                       request->lab ? request->values.param : NULL, result, error);
     *shown = result->rows || !status;
     if (!*shown) {
         free(result);
@@ -69,7 +69,7 @@ static enum gf_status show_labs(const struct gf_lab_request *request,
                                 const struct gf_device_info *device, struct findings *findings,
                                 struct gf_error *error)
 {
-    const bool json = request->common.form == GF_LAB_JSON;
+    const bool json = request->values.form == GF_LAB_JSON;
     const char *separator = "";
     const struct gf_lab *lab;
     enum gf_status status = GF_OK;
@@ -118,8 +118,8 @@ static enum gf_status run_labs(const struct gf_lab_request *request,
     findings.found = calloc((size_t)labs, sizeof *findings.found);
     enum gf_status status =
         findings.found ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (!status && *request->common.html)
-        status = gf_report_open(request->common.html, &page, error);
+    if (!status && *request->values.html)
+        status = gf_report_open(request->values.html, &page, error);
     if (!status)
         status = request->lab
                      ? show_lab(request->lab, request, device, "", &findings, &shown, error)
@@ -161,7 +161,6 @@ static GF_CHECKED enum gf_status act_labs(const struct gf_command *command, stru
         if (!status)
             status = run_labs(&request, &device, error);
     }
-    gf_lab_request_free(&request);
     return status;
 }
 

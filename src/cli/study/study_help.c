@@ -97,7 +97,7 @@ static void put_lab(FILE *file, const struct gf_lab *lab)
     fputs(" (guide ", file);
     gf_man_text(file, lab->guide);
     fputs(").\n", file);
-    for (const struct gf_param *param = lab->params; param && param->name; param++)
+    for (const struct gf_param *param = lab->params; param->name; param++)
         gf_man_param(file, param);
 }
 

@@ -25,20 +25,20 @@ static const char *const forms[] = {"table", "json", NULL};
 /* "all" accepts only the first three, because it draws no plot. */
 enum { COMMON_OF_ALL = 3 };
 static const struct gf_param common_params[] = {
-    GF_PARAM_INT(struct gf_lab_common, runs, 15, 1, 1000,
+    GF_PARAM_INT(struct gf_lab_values, runs, 15, 1, 1000,
                  "timings that each figure is the median of"),
     {.name = "format",
      .type = GF_TYPE_CHOICE,
-     .offset = offsetof(struct gf_lab_common, form),
+     .offset = offsetof(struct gf_lab_values, form),
      .choices = forms,
      .help = "a table to read, or JSON"},
     {.name = "html",
      .type = GF_TYPE_FILE,
-     .offset = offsetof(struct gf_lab_common, html),
+     .offset = offsetof(struct gf_lab_values, html),
      .help = "write a page with the curves and the guide's figures to this file"},
     {.name = "plot",
      .type = GF_TYPE_FILE,
-     .offset = offsetof(struct gf_lab_common, plot),
+     .offset = offsetof(struct gf_lab_values, plot),
      .help = "draw the curve to this file (.png or .svg) by gnuplot"},
     {0},
 };
@@ -60,8 +60,10 @@ const struct gf_lab *gf_lab_find(const char *name)
 void gf_lab_params(const struct gf_lab *lab, struct gf_param params[GF_LAB_PARAMS_MAX])
 {
     int count = 0;
-    for (const struct gf_param *own = lab ? lab->params : NULL; own && own->name; own++)
-        params[count++] = *own;
+    for (; lab && lab->params[count].name; count++) {
+        params[count] = lab->params[count];
+        params[count].offset = offsetof(struct gf_lab_values, param) + (size_t)count * sizeof(int);
+    }
     for (int i = 0; common_params[i].name; i++) {
         if (i < COMMON_OF_ALL || (lab && lab->axes.x))
             params[count++] = common_params[i];
@@ -95,39 +97,24 @@ static enum gf_status check_plot(const struct gf_lab *lab, const char *path, str
     return GF_OK;
 }
 
-/* Parses the values by the parser of filters' parameters. The block that it fills is the struct of
- * the common parameters, followed by the lab's own struct. */
+/* Parses the values by the parser of filters' parameters. */
 static enum gf_status parse_values(const char *name, const char *text,
                                    struct gf_lab_request *request, struct gf_error *error)
 {
     const struct gf_lab *const lab = request->lab;
-    const size_t own_size = lab ? lab->params_size : 0;
     struct gf_param params[GF_LAB_PARAMS_MAX];
     gf_lab_params(lab, params);
-    for (int i = 0; lab && lab->params && lab->params[i].name; i++)
-        params[i].offset += sizeof request->common;
     const struct gf_filter declared = {.name = name,
                                        .kind = GF_GEOMETRY, /* a kind of filter without variants */
-                                       .params = params,
-                                       .params_size = sizeof request->common + own_size};
-    char *const block = calloc(1, declared.params_size + 1);
-    if (!block)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    enum gf_status status = gf_params_parse(&declared, &text, block, NULL, error);
+                                       GF_PARAMS(struct gf_lab_values, params)};
+    enum gf_status status = gf_params_parse(&declared, &text, &request->values, NULL, error);
     if (!status && *text)
         status =
             gf_fail(error, GF_ERROR_USAGE, "%s: one lab at a time, or all: '%.60s'", name, text);
-    memcpy(&request->common, block, sizeof request->common);
     if (lab && !status)
-        status = check_plot(lab, request->common.plot, error);
-    if (!lab) { /* each lab runs with its own defaults */
-        free(block);
-        return status;
-    }
-    memmove(block, block + sizeof request->common, own_size);
-    request->params = block;
+        status = check_plot(lab, request->values.plot, error);
     struct gf_error detail = {0};
-    if (lab->check && !status && (status = lab->check(block, &detail)))
+    if (lab && lab->check && !status && (status = lab->check(request->values.param, &detail)))
         gf_fail(error, status, "%s: %s", name, detail.text);
     return status;
 }
@@ -145,16 +132,7 @@ enum gf_status gf_lab_parse(const char *text, struct gf_lab_request *request,
     request->help = request->lab && !strcmp(text + length, ":help");
     if (request->help)
         return GF_OK;
-    const enum gf_status status = parse_values(name, text + length, request, error);
-    if (status)
-        gf_lab_request_free(request);
-    return status;
-}
-
-void gf_lab_request_free(struct gf_lab_request *request)
-{
-    free(request->params);
-    request->params = NULL;
+    return parse_values(name, text + length, request, error);
 }
 
 #ifdef GF_WITH_LABS
@@ -189,111 +167,106 @@ enum gf_status gf_lab_open(int device, struct gf_device_info *info, struct gf_er
     return gf_lab_device_begin(device, error);
 }
 
+int gf_lab_columns(const struct gf_lab *lab)
+{
+    int count = 0;
+    while (lab->columns[count].name)
+        count++;
+    return count;
+}
+
+bool gf_lab_has_values(const struct gf_lab *lab, const struct gf_lab_row *row)
+{
+    for (int i = 0; i < gf_lab_columns(lab); i++) {
+        if (!isnan(row->value[i]))
+            return true;
+    }
+    return false;
+}
+
 enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result *result,
                             struct gf_error *error)
 {
+    bool checked = false, measured = false;
+    for (int i = 0; i < result->rows; i++)
+        measured = measured || gf_lab_has_values(lab, &result->row[i]);
     for (int i = 0; i < result->remarks; i++) {
         if (result->remark[i].kind == GF_LAB_WRONG)
             return gf_fail(error, GF_ERROR_DIFFERENT, "%s: wrong result: %s", lab->name,
                            result->remark[i].text);
+        checked = checked || result->remark[i].kind == GF_LAB_RIGHT;
     }
     if (result->full)
         return gf_fail(error, GF_ERROR_MEMORY, "%s: the lab's result has no room for all it found",
                        lab->name);
+    if (measured && !checked)
+        return gf_fail(error, GF_ERROR_DIFFERENT, "%s: no result was checked", lab->name);
     return GF_OK;
 }
 
 /* Writes the parameters as on the command line: "size=256 runs=15". */
-static void describe(const struct gf_lab *lab, const struct gf_lab_run *run, char *text,
-                     size_t size)
+static void describe(const struct gf_lab_run *run, char *text, size_t size)
 {
     size_t length = 0;
-    for (const struct gf_param *param = lab->params; param && param->name && length < size;
-         param++) {
-        const void *const member = (const char *)run->params + param->offset;
-        const int whole =
-            param->type == GF_TYPE_INT || param->type == GF_TYPE_CHOICE ? *(const int *)member : 0;
-        if (param->type == GF_TYPE_CHOICE)
-            length += (size_t)snprintf(text + length, size - length, "%s=%s ", param->name,
-                                       param->choices[whole]);
-        else
-            length +=
-                (size_t)snprintf(text + length, size - length, "%s=%.9g ", param->name,
-                                 param->type == GF_TYPE_INT ? whole : *(const double *)member);
+    for (int i = 0; run->lab->params[i].name && length < size; i++) {
+        const struct gf_param *const param = &run->lab->params[i];
+        char number[16];
+        snprintf(number, sizeof number, "%d", run->param[i]);
+        length += (size_t)snprintf(text + length, size - length, "%s=%s ", param->name,
+                                   param->choices ? param->choices[run->param[i]] : number);
     }
     if (length < size)
         snprintf(text + length, size - length, "runs=%d", run->runs);
 }
 
-/* Allocates the lab's own struct with its defaults. Returns NULL when out of memory. */
-static void *default_params(const struct gf_lab *lab)
+/* Adds the check of what gf_lab_count() counted. A lab without a text has a check of its own. */
+static void conclude(const struct gf_lab_run *run)
 {
-    struct gf_lab_request request;
-    return gf_lab_parse(lab->name, &request, NULL) ? NULL : request.params;
+    const unsigned long long wrong = run->result->wrong;
+    const char *const right = run->lab->right;
+    if (run->result->counted && (right || wrong))
+        gf_lab_check(run, !wrong, right ? right : "%llu results are wrong", wrong);
 }
 
 enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info *info, int runs,
-                          const void *params, struct gf_lab_result *result, struct gf_error *error)
+                          const int *param, struct gf_lab_result *result, struct gf_error *error)
 {
-    void *const defaults = params ? NULL : default_params(lab);
-    struct gf_error detail = {0};
-    const struct gf_lab_run run = {*info, runs, params ? params : defaults, result, &detail};
+    int defaults[GF_LAB_OWN_PARAMS_MAX];
+    struct gf_error detail = {0}, end_error = {0};
+    const struct gf_lab_run run = {*info, runs, param ? param : defaults, lab, result, &detail};
+    for (int i = 0; lab->params[i].name; i++)
+        defaults[i] = (int)lab->params[i].value;
     *result = (struct gf_lab_result){0};
+    snprintf(result->rows_name, sizeof result->rows_name, "%s", lab->rows ? lab->rows : "");
     snprintf(result->device, sizeof result->device, "cuda:%d %s, sm_%d%d", info->index, info->name,
              info->major, info->minor);
+    describe(&run, result->settings, sizeof result->settings);
     const double begin_s = gf_now();
-    enum gf_status status = GF_ERROR_MEMORY;
-    if (run.params) {
-        describe(lab, &run, result->settings, sizeof result->settings);
-        status = lab->run(&run);
-        /* Even after a failure the next lab must find the device in its original state. */
-        struct gf_error end_error = {0};
-        const enum gf_status ended = gf_lab_device_end(info->index, &end_error);
-        if (!status && ended) {
-            status = ended;
-            detail = end_error;
-        }
+    enum gf_status status = lab->run(&run);
+    /* Even after a failure the next lab must find the device in its original state. */
+    const enum gf_status ended = gf_lab_device_end(info->index, &end_error);
+    if (!status && ended) {
+        status = ended;
+        detail = end_error;
     }
     result->elapsed_s = gf_now() - begin_s;
-    free(defaults);
     if (status)
         return gf_fail(error, status, "%s: %s", lab->name,
                        *detail.text ? detail.text : "out of memory");
+    conclude(&run);
     return gf_lab_judge(lab, result, error);
 }
 
 /* ---- the result; if it is full, gf_lab_run() reports that once, at the end ---- */
 
-void gf_lab_rows(const struct gf_lab_run *run, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(run->result->rows_name, sizeof run->result->rows_name, format, arguments);
-    va_end(arguments);
-}
-
-int gf_lab_column(const struct gf_lab_run *run, const char *name, const char *unit, int decimals)
-{
-    struct gf_lab_result *const result = run->result;
-    if (result->columns == GF_LAB_COLUMNS_MAX) {
-        result->full = true;
-        return GF_LAB_COLUMNS_MAX - 1;
-    }
-    struct gf_lab_column *const column = &result->column[result->columns];
-    snprintf(column->name, sizeof column->name, "%s", name);
-    snprintf(column->unit, sizeof column->unit, "%s", unit);
-    column->decimals = decimals;
-    return result->columns++;
-}
-
-int gf_lab_row(const struct gf_lab_run *run, double x, const char *label, ...)
+double *gf_lab_row(const struct gf_lab_run *run, double x, const char *label, ...)
 {
     struct gf_lab_result *const result = run->result;
     if (result->rows == GF_LAB_ROWS_MAX) {
         result->full = true;
         result->rows--;
     }
-    struct gf_lab_row *const row = &result->row[result->rows];
+    struct gf_lab_row *const row = &result->row[result->rows++];
     *row = (struct gf_lab_row){.x = x};
     for (int i = 0; i < GF_LAB_COLUMNS_MAX; i++)
         row->value[i] = NAN;
@@ -301,16 +274,7 @@ int gf_lab_row(const struct gf_lab_run *run, double x, const char *label, ...)
     va_start(arguments, label);
     vsnprintf(row->label, sizeof row->label, label, arguments);
     va_end(arguments);
-    return result->rows++;
-}
-
-void gf_lab_value(const struct gf_lab_run *run, int column, double value)
-{
-    struct gf_lab_result *const result = run->result;
-    if (result->rows && column >= 0 && column < result->columns)
-        result->row[result->rows - 1].value[column] = value;
-    else
-        result->full = true;
+    return row->value;
 }
 
 void gf_lab_reason(const struct gf_lab_run *run, const char *format, ...)
@@ -327,6 +291,12 @@ void gf_lab_reason(const struct gf_lab_run *run, const char *format, ...)
     va_end(arguments);
 }
 
+/* The order of remarks: checks, claims, notes. */
+static int rank(enum gf_lab_remark_kind kind)
+{
+    return kind == GF_LAB_NOTE ? 2 : kind == GF_LAB_AGREES || kind == GF_LAB_DIFFERS;
+}
+
 static void remark(const struct gf_lab_run *run, enum gf_lab_remark_kind kind, const char *format,
                    va_list arguments)
 {
@@ -335,9 +305,17 @@ static void remark(const struct gf_lab_run *run, enum gf_lab_remark_kind kind, c
         result->full = true;
         return;
     }
-    struct gf_lab_remark *const at = &result->remark[result->remarks++];
-    at->kind = kind;
-    vsnprintf(at->text, sizeof at->text, format, arguments);
+    int at = result->remarks++;
+    for (; at > 0 && rank(result->remark[at - 1].kind) > rank(kind); at--)
+        result->remark[at] = result->remark[at - 1];
+    result->remark[at].kind = kind;
+    vsnprintf(result->remark[at].text, GF_LAB_TEXT_SIZE, format, arguments);
+}
+
+void gf_lab_count(const struct gf_lab_run *run, uint64_t wrong)
+{
+    run->result->counted = true;
+    run->result->wrong += wrong;
 }
 
 void gf_lab_check(const struct gf_lab_run *run, bool right, const char *format, ...)
@@ -353,6 +331,33 @@ void gf_lab_claim(const struct gf_lab_run *run, bool agrees, const char *format,
     va_list arguments;
     va_start(arguments, format);
     remark(run, agrees ? GF_LAB_AGREES : GF_LAB_DIFFERS, format, arguments);
+    va_end(arguments);
+}
+
+/* Notes a claim that is true if the first number of the text is between two others. */
+static void claim_between(const struct gf_lab_run *run, double least, double most,
+                          const char *format, va_list arguments)
+{
+    va_list copy;
+    va_copy(copy, arguments);
+    const double first = va_arg(copy, double);
+    va_end(copy);
+    remark(run, first > least && first < most ? GF_LAB_AGREES : GF_LAB_DIFFERS, format, arguments);
+}
+
+void gf_lab_above(const struct gf_lab_run *run, double least, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    claim_between(run, least, INFINITY, format, arguments);
+    va_end(arguments);
+}
+
+void gf_lab_below(const struct gf_lab_run *run, double most, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    claim_between(run, -INFINITY, most, format, arguments);
     va_end(arguments);
 }
 

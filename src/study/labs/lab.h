@@ -1,6 +1,6 @@
 /* The labs: microbenchmarks of single techniques of the CUDA guides (gpufilter --lab). A lab is one
- * file, cuda/study/labs/STEM.cu, and one line of src/study/labs/labs.def; src/study/README.md
- * tells how to add one. */
+ * file, cuda/study/labs/STEM.cu, which declares its parameters, columns and texts, and one line of
+ * src/study/labs/labs.def; src/study/README.md tells how to add one. */
 #pragma once
 
 #include <stdio.h>
@@ -17,8 +17,9 @@ struct gf_lab_result;
 /* One run of a lab. */
 struct gf_lab_run {
     struct gf_device_info device; /* the current device */
-    int runs;           /* number of timings whose median is each result; for lab_time() */
-    const void *params; /* the lab's own struct */
+    int runs;                     /* number of timings whose median is each result */
+    const int *param;             /* the values of the lab's own parameters, in their order */
+    const struct gf_lab *lab;
     struct gf_lab_result *result; /* what it finds */
     struct gf_error *error;       /* why it failed */
 };
@@ -40,26 +41,56 @@ struct gf_lab_mark {
     double value;
 };
 
+struct gf_lab_column {
+    const char *name, *unit; /* "padded", "GB/s" */
+    int decimals;
+};
+
+/* The first columns of a lab that compares kernels; the speed-up is over the first of them. */
+#define GF_LAB_COMPARED \
+    {"time", "ms", 3}, {"bandwidth", "GB/s", 0}, {"spread", "%", 1}, \
+    { \
+        "speed-up", "times", 2 \
+    }
+
+enum { GF_LAB_COLUMNS_MAX = 12, GF_LAB_OWN_PARAMS_MAX = 4, GF_LAB_MARKS_MAX = 6 };
+
+/* A parameter of a lab, which is a whole number or the index of a choice. */
+#define GF_LAB_INT(name_, value_, least_, greatest_, help_) \
+    { \
+        .name = name_, .type = GF_TYPE_INT, .value = value_, .least = least_, \
+        .greatest = greatest_, .help = help_ \
+    }
+#define GF_LAB_CHOICE(name_, choices_, help_) \
+    { \
+        .name = name_, .type = GF_TYPE_CHOICE, .choices = choices_, .help = help_ \
+    }
+
 struct gf_lab {
     const char *name;    /* "async-copy": the stem with '-' instead of '_' */
     const char *summary; /* the technique that it measures, in one line */
     const char *guide;   /* the number of the guide and the section: "4, 9.2.3.4" */
     const char *figure;  /* the guide's measurement and hardware: "V100: 790 GB/s"; or NULL */
-    const struct gf_lab_mark *marks; /* the guide's numbers; ends with a NULL name; or NULL */
-    const struct gf_param
-        *params; /* declared by GF_PARAM_INT and the like (stage/filter.h); or NULL */
-    size_t params_size;
+    /* The lists below end with a NULL name. */
+    struct gf_lab_mark marks[GF_LAB_MARKS_MAX + 1]; /* the guide's numbers */
+    struct gf_param params[GF_LAB_OWN_PARAMS_MAX + 1];
+    const char *rows; /* the heading over the labels of the rows: "offset (floats)" */
+    struct gf_lab_column columns[GF_LAB_COLUMNS_MAX + 1];
+    /* What is right if gf_lab_count() counted nothing, with %llu for what it counted: "all copies
+     * equal their input (%llu bytes differ)"; or NULL. */
+    const char *right;
     struct gf_lab_axes axes;
     /* Checks parameters against each other; may be NULL. Messages begin with the parameter, such as
      * "most=1 is less than least=2"; the caller adds the lab's name. */
-    enum gf_status (*check)(const void *params, struct gf_error *error);
+    enum gf_status (*check)(const int *param, struct gf_error *error);
     enum gf_status (*run)(const struct gf_lab_run *run);
 };
 
 /* Labs exist only in a program with machine code for a GPU, because code that the driver compiles
- * from PTX would be other code. */
+ * from PTX would be other code. Their functions are void function(const struct gf_lab_run *);
+ * lab_run() of lab.cuh calls them. */
 #ifdef GF_WITH_LABS
-#define GF_LAB_RUN(function) function
+#define GF_LAB_RUN(function) lab_run<function>
 #else
 #define GF_LAB_RUN(function) NULL
 #endif
@@ -71,16 +102,10 @@ struct gf_lab {
 /* ---- The result of a lab ---- */
 
 enum {
-    GF_LAB_COLUMNS_MAX = 12,
     GF_LAB_ROWS_MAX = 96,
     GF_LAB_REMARKS_MAX = 24,
     GF_LAB_NAME_SIZE = 48,
     GF_LAB_TEXT_SIZE = 240
-};
-
-struct gf_lab_column {
-    char name[GF_LAB_NAME_SIZE], unit[16]; /* "padded", "GB/s" */
-    int decimals;
 };
 
 struct gf_lab_row {
@@ -104,34 +129,42 @@ struct gf_lab_remark {
 };
 
 struct gf_lab_result {
-    char rows_name[GF_LAB_NAME_SIZE]; /* the heading over the labels: "offset (floats)" */
-    int columns, rows, remarks;
-    struct gf_lab_column column[GF_LAB_COLUMNS_MAX];
+    char rows_name[GF_LAB_NAME_SIZE]; /* the heading over the labels */
+    int rows, remarks;
     struct gf_lab_row row[GF_LAB_ROWS_MAX];
-    struct gf_lab_remark remark[GF_LAB_REMARKS_MAX];
-    bool full; /* there are more columns or rows than fit, which is an error of the lab */
+    struct gf_lab_remark remark[GF_LAB_REMARKS_MAX]; /* checks, then claims, then notes */
+    bool counted;                                    /* whether gf_lab_count() was called */
+    uint64_t wrong;                                  /* what it counted */
+    bool full; /* there is more than fits, which is an error of the lab */
     /* gf_lab_run() sets the members below. */
     char device[128], settings[GF_LAB_TEXT_SIZE]; /* "size=256 runs=15" */
     double elapsed_s;
 };
 
-/* Sets the heading over the labels of the rows. */
-void gf_lab_rows(const struct gf_lab_run *run, const char *format, ...) GF_PRINTF(2, 3);
-/* Adds a column and returns its index. All columns must be added before the first row. */
-int gf_lab_column(const struct gf_lab_run *run, const char *name, const char *unit, int decimals);
-/* Begins a row and returns its index; x is its position on the axis, or NAN. */
-int gf_lab_row(const struct gf_lab_run *run, double x, const char *label, ...) GF_PRINTF(3, 4);
-/* Sets a value of the last row. */
-void gf_lab_value(const struct gf_lab_run *run, int column, double value);
+/* Returns the number of the lab's columns. */
+int gf_lab_columns(const struct gf_lab *lab);
+bool gf_lab_has_values(const struct gf_lab *lab, const struct gf_lab_row *row);
+
+/* Begins a row and returns its values, one for each column, which are NaN until they are set; x is
+ * its position on the axis, or NAN. */
+double *gf_lab_row(const struct gf_lab_run *run, double x, const char *label, ...) GF_PRINTF(3, 4);
 /* Adds a remark to the last row: the reason why it has no values, or the name of a kernel. */
 void gf_lab_reason(const struct gf_lab_run *run, const char *format, ...) GF_PRINTF(2, 3);
 
-/* Notes whether a computed result was right: "all 33 copies equal their input". If one is wrong,
- * the program fails. */
+/* Counts computed results that are wrong; 0 says that some were checked and right. If any is wrong,
+ * the program fails. The lab's text `right` tells the sum. */
+void gf_lab_count(const struct gf_lab_run *run, uint64_t wrong);
+/* Notes whether a computed result was right, as gf_lab_count() does, with a text of its own: "all
+ * 33 copies equal their input". */
 void gf_lab_check(const struct gf_lab_run *run, bool right, const char *format, ...)
     GF_PRINTF(3, 4);
-/* Notes whether a claim of the guide is true here, with the measured number: "padded takes 0.31 of
- * unpadded's time". */
+/* Note whether a claim of the guide is true here, with the measured numbers: "padded takes 0.31 of
+ * unpadded's time". It is true if the first number of the text, a double, is above `least` or
+ * below `most`, or if `agrees` says so. */
+void gf_lab_above(const struct gf_lab_run *run, double least, const char *format, ...)
+    GF_PRINTF(3, 4);
+void gf_lab_below(const struct gf_lab_run *run, double most, const char *format, ...)
+    GF_PRINTF(3, 4);
 void gf_lab_claim(const struct gf_lab_run *run, bool agrees, const char *format, ...)
     GF_PRINTF(3, 4);
 void gf_lab_note(const struct gf_lab_run *run, const char *format, ...) GF_PRINTF(2, 3);
@@ -140,8 +173,9 @@ void gf_lab_note(const struct gf_lab_run *run, const char *format, ...) GF_PRINT
 
 enum gf_lab_form { GF_LAB_TABLE, GF_LAB_JSON };
 
-/* The parameters of every lab in addition to its own. */
-struct gf_lab_common {
+/* The values of a lab's own parameters, and of those that every lab has. */
+struct gf_lab_values {
+    int param[GF_LAB_OWN_PARAMS_MAX];
     int runs;
     int form;                     /* enum gf_lab_form */
     char html[GF_FILE_NAME_SIZE]; /* the name of a page; or "" */
@@ -149,11 +183,9 @@ struct gf_lab_common {
 };
 
 struct gf_lab_request {
-    const struct gf_lab *lab; /* NULL: all labs */
-    bool help;                /* NAME:help was given */
-    struct gf_lab_common common;
-    void *params; /* the lab's own struct, from malloc(); NULL for all labs, which then run with
-                   * their defaults */
+    const struct gf_lab *lab;    /* NULL: all labs, which then run with their defaults */
+    bool help;                   /* NAME:help was given */
+    struct gf_lab_values values; /* for all labs without `param` */
 };
 
 /* Returns the labs in the order of labs.def; NULL after the last one. */
@@ -161,7 +193,7 @@ const struct gf_lab *gf_lab_at(int index);
 const struct gf_lab *gf_lab_find(const char *name);
 /* Lists the lab's own parameters and the common ones, for help. The last has a NULL name. For a
  * `lab` of NULL it lists the parameters that --lab=all accepts. */
-enum { GF_LAB_PARAMS_MAX = 12 };
+enum { GF_LAB_PARAMS_MAX = GF_LAB_OWN_PARAMS_MAX + 5 };
 void gf_lab_params(const struct gf_lab *lab, struct gf_param params[GF_LAB_PARAMS_MAX]);
 /* Returns the common parameters alone. Only labs with a plot accept the last of them, plot. */
 const struct gf_param *gf_lab_common_params(void);
@@ -169,7 +201,6 @@ const struct gf_param *gf_lab_common_params(void);
 /* Parses "NAME", "NAME:key=value:...", or "all:runs=3". Every error is GF_ERROR_USAGE. */
 enum gf_status gf_lab_parse(const char *text, struct gf_lab_request *request,
                             struct gf_error *error) GF_CHECKED;
-void gf_lab_request_free(struct gf_lab_request *request);
 
 /* Makes the device current. Returns GF_ERROR_UNAVAILABLE, with the reason, if there is none. */
 enum gf_status gf_lab_open(int device, struct gf_device_info *info,
@@ -177,10 +208,11 @@ enum gf_status gf_lab_open(int device, struct gf_device_info *info,
 /* Returns an error if a computed result was wrong. The error names the first one. */
 enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result *result,
                             struct gf_error *error) GF_CHECKED;
-/* Runs a lab on the device. A wrong result is an error, and so are more rows than fit; *result
- * holds the findings until then. `params` may be NULL, for the defaults. */
+/* Runs a lab on the device. A wrong result is an error, and so are more rows than fit, and values
+ * of which none was checked; *result holds the findings until then. `param` may be NULL, for the
+ * defaults. */
 enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info *info, int runs,
-                          const void *params, struct gf_lab_result *result,
+                          const int *param, struct gf_lab_result *result,
                           struct gf_error *error) GF_CHECKED;
 
 GF_C_END

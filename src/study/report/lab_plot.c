@@ -28,8 +28,8 @@ void gf_lab_data(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
 {
     fprintf(file, "# %s on %s\n# label, %s (%s)", lab->name, result->device, lab->axes.x,
             lab->axes.x_unit);
-    for (int i = 0; i < result->columns; i++)
-        fprintf(file, ", %s (%s)", result->column[i].name, result->column[i].unit);
+    for (int i = 0; i < gf_lab_columns(lab); i++)
+        fprintf(file, ", %s (%s)", lab->columns[i].name, lab->columns[i].unit);
     putc('\n', file);
     for (int k = 0; k < result->rows; k++) {
         const struct gf_lab_row *const row = &result->row[k];
@@ -37,7 +37,7 @@ void gf_lab_data(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
             continue;
         put_quoted(file, row->label);
         fprintf(file, " %.9g", isnan(row->x) ? (double)k : row->x);
-        for (int i = 0; i < result->columns; i++) {
+        for (int i = 0; i < gf_lab_columns(lab); i++) {
             if (isfinite(row->value[i]))
                 fprintf(file, " %.9g", row->value[i]);
             else
@@ -45,11 +45,6 @@ void gf_lab_data(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
         }
         putc('\n', file);
     }
-}
-
-static bool is_curve(const struct gf_lab *lab, const struct gf_lab_column *column)
-{
-    return !strcmp(column->unit, lab->axes.y_unit);
 }
 
 static void put_axis(FILE *file, const char *axis, const char *name, const char *unit,
@@ -91,12 +86,12 @@ static void put_script(FILE *file, const char *path, const struct gf_lab *lab,
               "set xtics rotate by -35\nset rmargin 8\n",
               file);
     bool first = true;
-    for (int i = 0; i < result->columns; i++) {
-        if (!is_curve(lab, &result->column[i]))
+    for (int i = 0; i < gf_lab_columns(lab); i++) {
+        if (strcmp(lab->columns[i].unit, axes->y_unit))
             continue;
         fprintf(file, "%s$data using %s%d%s title ", first ? "plot " : ", ",
                 axes->bars ? "" : "2:", i + 3, axes->bars ? ":xtic(1)" : "");
-        put_quoted(file, result->column[i].name);
+        put_quoted(file, lab->columns[i].name);
         fputs(axes->bars ? "" : " with linespoints", file);
         first = false;
     }

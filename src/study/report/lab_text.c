@@ -62,9 +62,9 @@ static int label_width(const struct gf_lab_result *result)
     return width;
 }
 
-static int column_width(const struct gf_lab_result *result, int column)
+static int column_width(const struct gf_lab *lab, const struct gf_lab_result *result, int column)
 {
-    const struct gf_lab_column *const at = &result->column[column];
+    const struct gf_lab_column *const at = &lab->columns[column];
     int width = gf_text_widest(gf_text_widest(5, at->name), at->unit);
     for (int i = 0; i < result->rows; i++) {
         char text[64];
@@ -74,32 +74,24 @@ static int column_width(const struct gf_lab_result *result, int column)
     return width;
 }
 
-static bool has_values(const struct gf_lab_result *result, const struct gf_lab_row *row)
+static void put_rows(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result)
 {
-    for (int i = 0; i < result->columns; i++) {
-        if (!isnan(row->value[i]))
-            return true;
-    }
-    return false;
-}
-
-static void put_rows(FILE *file, const struct gf_lab_result *result)
-{
+    const int columns = gf_lab_columns(lab);
     const int first = label_width(result);
     int width[GF_LAB_COLUMNS_MAX];
     fprintf(file, "  %-*s", first, result->rows_name);
-    for (int i = 0; i < result->columns; i++)
-        fprintf(file, "  %*s", width[i] = column_width(result, i), result->column[i].name);
+    for (int i = 0; i < columns; i++)
+        fprintf(file, "  %*s", width[i] = column_width(lab, result, i), lab->columns[i].name);
     fprintf(file, "\n  %-*s", first, "");
-    for (int i = 0; i < result->columns; i++)
-        fprintf(file, "  %*s", width[i], result->column[i].unit);
+    for (int i = 0; i < columns; i++)
+        fprintf(file, "  %*s", width[i], lab->columns[i].unit);
     putc('\n', file);
     for (int k = 0; k < result->rows; k++) {
         const struct gf_lab_row *const row = &result->row[k];
         fprintf(file, "  %-*s", first, row->label);
-        for (int i = 0; i < result->columns && has_values(result, row); i++) {
+        for (int i = 0; i < columns && gf_lab_has_values(lab, row); i++) {
             char text[64];
-            lab_number(row->value[i], &result->column[i], text, sizeof text);
+            lab_number(row->value[i], &lab->columns[i], text, sizeof text);
             fprintf(file, "  %*s", width[i], text);
         }
         fprintf(file, "%s%s\n", *row->reason ? "  " : "", row->reason);
@@ -122,7 +114,7 @@ void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_resu
             lab->figure ? lab->figure : "");
     fprintf(file, "  here  %s; %s; %.2f s\n\n", result->device, result->settings,
             result->elapsed_s);
-    put_rows(file, result);
+    put_rows(file, lab, result);
     if (result->remarks)
         putc('\n', file);
     for (int i = 0; i < result->remarks; i++)
@@ -175,14 +167,13 @@ static void put_column(struct gf_json *json, const struct gf_lab_column *column)
     gf_json_end(json);
 }
 
-static void put_row(struct gf_json *json, const struct gf_lab_result *result,
-                    const struct gf_lab_row *row)
+static void put_row(struct gf_json *json, int columns, const struct gf_lab_row *row)
 {
     gf_json_object(json, NULL, GF_JSON_INLINE);
     put_text(json, "label", row->label);
     gf_json_figure(json, "x", row->x);
     gf_json_array(json, "values", GF_JSON_INLINE);
-    for (int i = 0; i < result->columns; i++)
+    for (int i = 0; i < columns; i++)
         gf_json_figure(json, NULL, row->value[i]);
     gf_json_end(json);
     put_text(json, "reason", row->reason);
@@ -203,12 +194,12 @@ void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
     gf_json_figure(&json, "elapsed_s", result->elapsed_s);
     put_text(&json, "rows_name", result->rows_name);
     gf_json_array(&json, "columns", GF_JSON_LINES_OPEN);
-    for (int i = 0; i < result->columns; i++)
-        put_column(&json, &result->column[i]);
+    for (int i = 0; i < gf_lab_columns(lab); i++)
+        put_column(&json, &lab->columns[i]);
     gf_json_end(&json);
     gf_json_array(&json, "rows", GF_JSON_LINES_OPEN);
     for (int i = 0; i < result->rows; i++)
-        put_row(&json, result, &result->row[i]);
+        put_row(&json, gf_lab_columns(lab), &result->row[i]);
     gf_json_end(&json);
     gf_json_array(&json, "remarks", GF_JSON_LINES_OPEN);
     for (int i = 0; i < result->remarks; i++)
@@ -255,7 +246,7 @@ void gf_lab_plots_page(struct gf_page *page)
         gf_json_bool(&json, "log_y", lab->axes.log_y);
         gf_json_bool(&json, "bars", lab->axes.bars);
         gf_json_array(&json, "marks", GF_JSON_COMPACT);
-        for (const struct gf_lab_mark *mark = lab->marks; mark && mark->name; mark++)
+        for (const struct gf_lab_mark *mark = lab->marks; mark->name; mark++)
             put_mark(&json, mark);
         gf_json_end(&json);
         gf_json_end(&json);

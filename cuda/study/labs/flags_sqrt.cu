@@ -1,3 +1,0 @@
-#define FLAG_SET flags_sqrt
-#define FLAGS_TEXT "-prec-sqrt=false"
-#include "cuda/study/labs/flags.cuh"
