@@ -235,8 +235,8 @@ $(BUILD)/cuda/study/labs/%.o: GF_NVCCFLAGS := $(filter-out -fmad=false,$(GF_NVCC
 
 $(BUILD)/cuda/study/labs/flags_%.o: cuda/study/labs/flags.cu $(BUILD)/configured
 	@mkdir -p $(@D)
-	$(call say,NVCC,$@)$(NVCC) $(GF_NVCCFLAGS) $(FLAGS_$*) -DFLAG_SET=flags_$* '-DFLAGS_TEXT="$(or $(FLAGS_$*),no flags)"' \
-	  $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA $(INCLUDES) -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
+	$(call say,NVCC,$@)$(NVCC) $(GF_NVCCFLAGS) $(FLAGS_$*) -DFLAG_SET=flags_$* $(NVCCFLAGS) $(GENCODE) \
+	  -DGF_WITH_CUDA $(INCLUDES) -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
 
 # Device code that launches kernels is relocatable and linked with the device's runtime, which PTX cannot be. All
 # of it in one object, so that nothing that is linked with it need know.
@@ -367,7 +367,7 @@ check-archs: $(ARCH_LOGS) ## compiles the kernels for every architecture, lists 
 	@awk -f tests/check_archs.awk $^
 
 $(BUILD)/archs/cuda/study/labs/dynamic_parallelism.log: GF_NVCCFLAGS += -rdc=true
-$(BUILD)/archs/cuda/study/labs/flags.log: GF_NVCCFLAGS += -DFLAG_SET=flags_ieee -DFLAGS_TEXT=NULL
+$(BUILD)/archs/cuda/study/labs/flags.log: GF_NVCCFLAGS += -DFLAG_SET=flags_ieee
 $(BUILD)/archs/%.log: %.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(foreach a,$(ALL_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \

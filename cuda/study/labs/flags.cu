@@ -1,14 +1,12 @@
 /* The same kernels compiled with each of the flags that give up IEEE arithmetic (Best Practices
  * Guide, 11.1.7). The Makefile compiles this file once for each set, with its flags and
- * FLAG_SET=NAME and FLAGS_TEXT="TEXT", to a struct flag_set of that name; and without FLAG_SET to
- * the lab. */
+ * FLAG_SET=NAME, to a struct flag_set of that name; and without FLAG_SET to the lab. */
 #include "study/labs/lab.h"
 
 #ifdef __CUDACC__
 #include "cuda/study/labs/arithmetic.cuh"
 
 struct flag_set {
-    const char *flags;
     evaluate *quotient, *root, *both, *half;
 };
 extern const struct flag_set flags_ieee, flags_ftz, flags_div, flags_sqrt, flags_fast;
@@ -44,12 +42,18 @@ struct half {
     }
 };
 
-const struct flag_set FLAG_SET = {FLAGS_TEXT, evaluate_kernel<quotient>, evaluate_kernel<root>,
+const struct flag_set FLAG_SET = {evaluate_kernel<quotient>, evaluate_kernel<root>,
                                   evaluate_kernel<both>, evaluate_kernel<half>};
 #else
 #ifdef __CUDACC__
-static const struct flag_set *const methods[] = {&flags_ieee, &flags_ftz, &flags_div, &flags_sqrt,
-                                                 &flags_fast};
+static const struct {
+    const char *flags;
+    const struct flag_set *kernels;
+} methods[] = {
+    {"no flags", &flags_ieee},       {"-ftz=true", &flags_ftz},
+    {"-prec-div=false", &flags_div}, {"-prec-sqrt=false", &flags_sqrt},
+    {"-use_fast_math", &flags_fast},
+};
 enum { IEEE, FTZ, DIV, SQRT, FAST, METHODS };
 enum { QUOTIENT, ROOT, BOTH, FUNCTIONS };
 
@@ -80,8 +84,8 @@ static void run(const struct gf_lab_run *run)
     const struct arguments denormal(run, {true, -140.0, -127.0}, run->param[0], 2);
     struct measured found[METHODS][FUNCTIONS];
     for (int i = 0; i < METHODS; i++) {
-        evaluate *const kernels[FUNCTIONS] = {methods[i]->quotient, methods[i]->root,
-                                              methods[i]->both};
+        const struct flag_set *const set = methods[i].kernels;
+        evaluate *const kernels[FUNCTIONS] = {set->quotient, set->root, set->both};
         std::vector<double> values;
         for (int f = 0; f < FUNCTIONS; f++) {
             const double most = i > FTZ     ? MOST_ULP
@@ -91,10 +95,10 @@ static void run(const struct gf_lab_run *run)
             values.push_back(found[i][f].ps_a_call());
             values.push_back(found[i][f].worst_ulp);
         }
-        const double lost = flushed(run, methods[i]->half, denormal);
+        const double lost = flushed(run, set->half, denormal);
         gf_lab_count(run, lost != (i == FTZ || i == FAST ? 1.0 : 0.0));
         values.push_back(100.0 * lost);
-        lab_row(run, NAN, values, "%s", methods[i]->flags);
+        lab_row(run, NAN, values, "%s", methods[i].flags);
     }
     const auto gain = [&](int method, int function) {
         return found[IEEE][function].time / found[method][function].time;
