@@ -18,7 +18,8 @@
 #include "cuda/common/check.cuh"
 #include "study/labs/lab.h"
 
-/* Thrown where a call has failed; run->error has the reason. */
+/* Thrown where a call has failed, with the reason in run->error: a lab without paths of errors is
+ * half as long, and what it holds is freed on the way. */
 struct lab_failed {
     enum gf_status status;
 };
@@ -88,11 +89,10 @@ static inline int lab_attribute(const struct gf_lab_run *run, cudaDeviceAttr att
 
 /* Device memory that is freed at the end of the scope. */
 template <typename T> struct lab_memory {
-    const struct gf_lab_run *run = NULL;
+    const struct gf_lab_run *const run;
     T *data = NULL;
-    size_t count = 0;
+    const size_t count;
 
-    lab_memory() = default;
     lab_memory(const struct gf_lab_run *run_, size_t count_) : run(run_), count(count_)
     {
         LAB_TRY(cudaMalloc(&data, bytes()));
@@ -104,13 +104,6 @@ template <typename T> struct lab_memory {
         lab_fill(run, data, bytes(), seed);
     }
     lab_memory(const lab_memory &) = delete;
-    lab_memory &operator=(lab_memory &&other)
-    {
-        std::swap(run, other.run);
-        std::swap(data, other.data);
-        std::swap(count, other.count);
-        return *this;
-    }
     ~lab_memory()
     {
         cudaFree(data);

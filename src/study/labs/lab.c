@@ -13,10 +13,8 @@
 #include "chain/params.h"
 
 static const struct gf_lab *const lab_list[] = {
-#define GF_LAB(stem) &gf_lab_##stem,
-#include "study/labs/labs.def"
-#undef GF_LAB
-};
+#define ADDRESS(stem) &gf_lab_##stem,
+    GF_LABS(ADDRESS)};
 enum { LAB_COUNT = sizeof lab_list / sizeof *lab_list };
 
 static const char all[] = "all";

@@ -1,6 +1,6 @@
 /* The labs: microbenchmarks of single techniques of the CUDA guides (gpufilter --lab). A lab is one
- * file, cuda/study/labs/STEM.cu, which declares its parameters, columns and texts, and one line of
- * src/study/labs/labs.def; src/study/README.md tells how to add one. */
+ * file, cuda/study/labs/STEM.cu, which declares its parameters, columns and texts, and one word in
+ * GF_LABS() below; src/study/README.md tells how to add one. */
 #pragma once
 
 #include <stdio.h>
@@ -95,9 +95,40 @@ struct gf_lab {
 #define GF_LAB_RUN(function) NULL
 #endif
 
-#define GF_LAB(stem) extern const struct gf_lab gf_lab_##stem;
-#include "study/labs/labs.def"
-#undef GF_LAB
+/* The labs in the order of --lab. LAB(STEM) is gf_lab_STEM, which cuda/study/labs/STEM.cu declares;
+ * offset and stride are in coalescing.cu, matmul_at in matmul.cu, peer in transfer.cu. */
+#define GF_LABS(LAB) \
+    LAB(offset) \
+    LAB(stride) \
+    LAB(layout) \
+    LAB(transpose) \
+    LAB(matmul) \
+    LAB(matmul_at) \
+    LAB(banks) \
+    LAB(async_copy) \
+    LAB(constant) \
+    LAB(texture) \
+    LAB(l2_window) \
+    LAB(transfer) \
+    LAB(peer) \
+    LAB(alloc) \
+    LAB(histogram) \
+    LAB(reduce) \
+    LAB(occupancy) \
+    LAB(concurrent) \
+    LAB(integer) \
+    LAB(intrinsics) \
+    LAB(powers) \
+    LAB(flags) \
+    LAB(precision) \
+    LAB(divergence) \
+    LAB(work_per_thread) \
+    LAB(latency) \
+    LAB(dynamic_parallelism) \
+    LAB(spill) \
+    LAB(jpeg)
+#define GF_LAB_DECLARE(stem) extern const struct gf_lab gf_lab_##stem;
+GF_LABS(GF_LAB_DECLARE)
 
 /* ---- The result of a lab ---- */
 
@@ -188,7 +219,7 @@ struct gf_lab_request {
     struct gf_lab_values values; /* for all labs without `param` */
 };
 
-/* Returns the labs in the order of labs.def; NULL after the last one. */
+/* Returns the labs in the order of GF_LABS(); NULL after the last one. */
 const struct gf_lab *gf_lab_at(int index);
 const struct gf_lab *gf_lab_find(const char *name);
 /* Lists the lab's own parameters and the common ones, for help. The last has a NULL name. For a

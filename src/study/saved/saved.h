@@ -52,17 +52,6 @@ enum gf_status gf_saved_read(const char *path, struct gf_saved *saved,
                              struct gf_error *error) GF_CHECKED;
 void gf_saved_free(struct gf_saved *saved);
 
-/* Whether the text is a log, by its first line. A log has a JSON object a line. */
-bool gf_saved_is_log(const char *text, size_t size);
-enum gf_status gf_saved_read_log(const char *text, size_t size, struct gf_saved *saved,
-                                 struct gf_error *error) GF_CHECKED;
-
-/* Whether the text is CSV with the counters of Nsight Compute. */
-bool gf_saved_is_counters(const char *text, size_t size);
-enum gf_status gf_saved_read_counters(const char *text, size_t size, struct gf_saved *saved,
-                                      struct gf_error *error) GF_CHECKED;
-void gf_counters_page(struct gf_page *page, const struct gf_counters *counters);
-
 /* Writes the whole page of the reports. */
 enum gf_status gf_saved_page(FILE *file, const struct gf_saved *saved, int count,
                              struct gf_error *error) GF_CHECKED;
