@@ -108,7 +108,7 @@ static void run_offset(const struct gf_lab_run *run)
 /* Copies every s-th float, as the kernel of the Best Practices Guide. Every stride spans the same
  * memory, so that L2 never holds it. */
 static __global__ void __launch_bounds__(THREADS)
-    copy_kernel(const float *in, float *out, int count, int stride)
+    strided_copy_kernel(const float *in, float *out, int count, int stride)
 {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i < count)
@@ -138,7 +138,8 @@ static void run_stride(const struct gf_lab_run *run)
     for (int stride = 1; stride <= most; stride++) {
         const int count = (int)(span / stride);
         const auto copy = [&] {
-            copy_kernel<<<lab_blocks(count, THREADS), THREADS>>>(in.data, out.data, count, stride);
+            strided_copy_kernel<<<lab_blocks(count, THREADS), THREADS>>>(in.data, out.data, count,
+                                                                         stride);
         };
         out.poison();
         copy();
