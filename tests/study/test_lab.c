@@ -119,7 +119,7 @@ static const struct gf_lab curve = {
     .rows = "stride",
     .columns = {{"padded", "GB/s", 1}, {"error", "ulp", 2}},
     .right = "%llu differ",
-    .axes = {.x = "stride", .x_unit = "floats", .y = "bandwidth", .y_unit = "GB/s"},
+    .axes = {"stride", "floats", "bandwidth", "GB/s"},
 };
 
 static struct gf_lab_result made_up(void)
@@ -392,8 +392,7 @@ static void test_plot_script(void **state)
     assert_null(strstr(script, folder));
     assert_non_null(strstr(script, "set title \"made-up: cuda:0 'GPU'\"\n"));
 
-    bars.axes = (struct gf_lab_axes){
-        .x = "row", .x_unit = "", .y = "error", .y_unit = "ulp", .log_y = true, .bars = true};
+    bars.axes = (struct gf_lab_axes){"row", "", "error", "ulp", GF_LAB_LOG_Y | GF_LAB_BARS};
     assert_int_equal(draw("curve.svg", &bars, said, sizeof said, &error), GF_OK);
     script = content("curve.svg");
     assert_non_null(strstr(script, "set terminal svg"));
@@ -423,7 +422,7 @@ static void test_plot_by_gnuplot(void **state)
     struct gf_error error = {0};
     if (system("gnuplot -V >/dev/null 2>&1"))
         skip();
-    bars.axes.bars = true;
+    bars.axes.form = GF_LAB_BARS;
     const struct gf_lab *const labs_of_test[] = {&curve, &bars};
     for (int i = 0; i < 2; i++) {
         if (gf_lab_draw(in_folder("curve.png"), labs_of_test[i], &result, said, sizeof said,

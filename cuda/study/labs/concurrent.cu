@@ -109,6 +109,6 @@ const struct gf_lab gf_lab_concurrent = {
                GF_LAB_INT("blocks", 1, 1, 64, "blocks of each, of 256 threads")},
     .columns = {{"time", "us", 0}, {"speed-up", "times", 2}},
     .right = "every kernel's results equal the CPU's (%llu do not)",
-    .axes = {.x = "streams", .x_unit = "", .y = "time", .y_unit = "us", .log_x = true},
+    .axes = {"streams", "", "time", "us", GF_LAB_LOG_X},
     .run = GF_LAB_RUN(run),
 };

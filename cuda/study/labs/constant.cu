@@ -152,11 +152,7 @@ const struct gf_lab gf_lab_constant = {
                 {"register", "G loads/s", 0},
                 {"constant, over 1", "times", 2}},
     .right = "every thread's sum is the host's (%llu differ)",
-    .axes = {.x = "different addresses in a warp",
-             .x_unit = "",
-             .y = "loads of all threads",
-             .y_unit = "G loads/s",
-             .log_x = true,
-             .log_y = true},
+    .axes = {"different addresses in a warp", "", "loads of all threads", "G loads/s",
+             GF_LAB_LOG_X | GF_LAB_LOG_Y},
     .run = GF_LAB_RUN(run),
 };

@@ -224,6 +224,6 @@ const struct gf_lab gf_lab_divergence = {
     .rows = "branch",
     .columns = {{"by lane", "us", 2}, {"by warp", "us", 2}, {"by lane", "of 1 path", 2}},
     .right = "every result equals the CPU's (%llu do not)",
-    .axes = {.x = "paths", .x_unit = "", .y = "time", .y_unit = "us", .log_x = true},
+    .axes = {"paths", "", "time", "us", GF_LAB_LOG_X},
     .run = GF_LAB_RUN(run),
 };

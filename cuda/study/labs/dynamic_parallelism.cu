@@ -171,7 +171,6 @@ const struct gf_lab gf_lab_dynamic_parallelism = {
                 {"one flat grid", "us", 1},
                 {"device over host", "times", 2}},
     .right = "the children's results equal the CPU's, and nothing else is written (%llu)",
-    .axes =
-        {.x = "children", .x_unit = "", .y = "time", .y_unit = "us", .log_x = true, .log_y = true},
+    .axes = {"children", "", "time", "us", GF_LAB_LOG_X | GF_LAB_LOG_Y},
     .run = GF_LAB_RUN(run),
 };

@@ -266,11 +266,6 @@ const struct gf_lab gf_lab_histogram = {
                 {"cluster", "GB/s", 0},
                 {"16-bit counters", "GB/s", 0}},
     .right = "every histogram is the CPU's, to the last sample (%llu bins differ)",
-    .axes = {.x = "bins",
-             .x_unit = "",
-             .y = "samples read",
-             .y_unit = "GB/s",
-             .log_x = true,
-             .log_y = true},
+    .axes = {"bins", "", "samples read", "GB/s", GF_LAB_LOG_X | GF_LAB_LOG_Y},
     .run = GF_LAB_RUN(run),
 };

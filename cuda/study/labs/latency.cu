@@ -183,10 +183,6 @@ const struct gf_lab gf_lab_latency = {
                 {"16 B a thread", "GB/s", 0},
                 {"64 B a thread", "GB/s", 0}},
     .right = "the chain ends where the CPU's does, and all sums are its (%llu are not)",
-    .axes = {.x = "bytes in flight of a multiprocessor",
-             .x_unit = "B",
-             .y = "bandwidth",
-             .y_unit = "GB/s",
-             .log_x = true},
+    .axes = {"bytes in flight of a multiprocessor", "B", "bandwidth", "GB/s", GF_LAB_LOG_X},
     .run = GF_LAB_RUN(run),
 };

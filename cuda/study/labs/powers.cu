@@ -125,6 +125,6 @@ const struct gf_lab gf_lab_powers = {
                 {"formula's error", "ulp", 2},
                 {"powf's error", "ulp", 2}},
     .right = "each result lies within 16 ulp of pow() in double on the CPU (%llu do not)",
-    .axes = {.x = "power", .x_unit = "", .y = "worst error", .y_unit = "ulp", .bars = true},
+    .axes = {"power", "", "worst error", "ulp", GF_LAB_BARS},
     .run = GF_LAB_RUN(run),
 };

@@ -306,10 +306,6 @@ const struct gf_lab gf_lab_reduce = {
                 {"cg::reduce", "GB/s", 0},
                 {"block's atomic_ref", "GB/s", 0}},
     .right = "every sum is the CPU's (%llu differ)",
-    .axes = {.x = "elements a thread adds up first",
-             .x_unit = "",
-             .y = "array read",
-             .y_unit = "GB/s",
-             .log_x = true},
+    .axes = {"elements a thread adds up first", "", "array read", "GB/s", GF_LAB_LOG_X},
     .run = GF_LAB_RUN(run),
 };

@@ -29,9 +29,10 @@ struct gf_lab_run {
 struct gf_lab_axes {
     const char *x, *x_unit; /* "offset", "floats"; x_unit may be "" */
     const char *y, *y_unit; /* "bandwidth", "GB/s" */
-    bool log_x, log_y;
-    bool bars; /* each row is a group of bars with its label, instead of a point of a curve */
+    int form;               /* GF_LAB_LOG_X and the like */
 };
+/* GF_LAB_BARS: each row is a group of bars with its label, instead of a point of a curve. */
+enum { GF_LAB_LOG_X = 1, GF_LAB_LOG_Y = 2, GF_LAB_BARS = 4 };
 
 /* A number from the guide, which the plot shows next to the measured values. */
 struct gf_lab_mark {

@@ -248,9 +248,9 @@ void gf_lab_plots_page(struct gf_page *page)
         put_text(&json, "x_unit", lab->axes.x_unit);
         put_text(&json, "y", lab->axes.y);
         put_text(&json, "y_unit", lab->axes.y_unit);
-        gf_json_bool(&json, "log_x", lab->axes.log_x);
-        gf_json_bool(&json, "log_y", lab->axes.log_y);
-        gf_json_bool(&json, "bars", lab->axes.bars);
+        gf_json_bool(&json, "log_x", lab->axes.form & GF_LAB_LOG_X);
+        gf_json_bool(&json, "log_y", lab->axes.form & GF_LAB_LOG_Y);
+        gf_json_bool(&json, "bars", lab->axes.form & GF_LAB_BARS);
         gf_json_array(&json, "marks", GF_JSON_COMPACT);
         for (const struct gf_lab_mark *mark = lab->marks; mark->name; mark++)
             put_mark(&json, mark);
@@ -286,7 +286,7 @@ void gf_lab_data(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
     putc('\n', file);
     for (int k = 0; k < result->rows; k++) {
         const struct gf_lab_row *const row = &result->row[k];
-        if (!lab->axes.bars && isnan(row->x))
+        if (!(lab->axes.form & GF_LAB_BARS) && isnan(row->x))
             continue;
         put_quoted(file, row->label);
         fprintf(file, " %.9g", isnan(row->x) ? (double)k : row->x);
@@ -318,6 +318,7 @@ static void put_script(FILE *file, const char *path, const struct gf_lab *lab,
                        const struct gf_lab_result *result)
 {
     const struct gf_lab_axes *const axes = &lab->axes;
+    const bool bars = axes->form & GF_LAB_BARS;
     fputs("$data << END_OF_DATA\n", file);
     gf_lab_data(file, lab, result);
     fputs("END_OF_DATA\n", file);
@@ -332,9 +333,9 @@ static void put_script(FILE *file, const char *path, const struct gf_lab *lab,
     fputs("set title ", file);
     put_quoted(file, title);
     fputs("\nset grid\nset key below\nset datafile missing \"NaN\"\n", file);
-    put_axis(file, "x", axes->x, axes->x_unit, axes->log_x && !axes->bars);
-    put_axis(file, "y", axes->y, axes->y_unit, axes->log_y);
-    if (axes->bars)
+    put_axis(file, "x", axes->x, axes->x_unit, axes->form & GF_LAB_LOG_X && !bars);
+    put_axis(file, "y", axes->y, axes->y_unit, axes->form & GF_LAB_LOG_Y);
+    if (bars)
         fputs("set style data histograms\nset style fill solid 0.6 border -1\n"
               "set xtics rotate by -35\nset rmargin 8\n",
               file);
@@ -343,9 +344,9 @@ static void put_script(FILE *file, const char *path, const struct gf_lab *lab,
         if (strcmp(lab->columns[i].unit, axes->y_unit))
             continue;
         fprintf(file, "%s$data using %s%d%s title ", first ? "plot " : ", ",
-                axes->bars ? "" : "2:", i + 3, axes->bars ? ":xtic(1)" : "");
+                bars ? "" : "2:", i + 3, bars ? ":xtic(1)" : "");
         put_quoted(file, lab->columns[i].name);
-        fputs(axes->bars ? "" : " with linespoints", file);
+        fputs(bars ? "" : " with linespoints", file);
         first = false;
     }
     putc('\n', file);
