@@ -119,7 +119,7 @@ static const struct gf_lab curve = {
     .rows = "stride",
     .columns = {{"padded", "GB/s", 1}, {"error", "ulp", 2}},
     .right = "%llu differ",
-    .axes = {"stride", "floats", "bandwidth", "GB/s"},
+    .axes = {"stride", "floats", "bandwidth", "GB/s", GF_LAB_LINEAR},
 };
 
 static struct gf_lab_result made_up(void)

@@ -173,6 +173,6 @@ const struct gf_lab gf_lab_async_copy = {
                 {"async 8 B", "GB/s", 0},
                 {"async 16 B", "GB/s", 0}},
     .right = "every copy's words add up as those of the array (%llu sums differ)",
-    .axes = {"copied by a thread", "bytes", "bandwidth", "GB/s"},
+    .axes = {"copied by a thread", "bytes", "bandwidth", "GB/s", GF_LAB_LINEAR},
     .run = GF_LAB_RUN(run),
 };

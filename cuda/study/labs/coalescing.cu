@@ -177,7 +177,7 @@ const struct gf_lab gf_lab_offset = {
                 {"read alone", "GB/s", 0},
                 {"4 floats a thread", "GB/s", 0}},
     .right = "every copy equals its input, shifted (%llu bytes differ)",
-    .axes = {"offset", "floats", "effective bandwidth", "GB/s"},
+    .axes = {"offset", "floats", "effective bandwidth", "GB/s", GF_LAB_LINEAR},
     .run = GF_LAB_RUN(run_offset),
 };
 
@@ -195,6 +195,6 @@ const struct gf_lab gf_lab_stride = {
                 {"of stride 1", "%", 1},
                 {"used of sectors", "%", 1}},
     .right = "every copy took each stride-th float and no other (%llu are wrong)",
-    .axes = {"stride", "floats", "effective bandwidth", "GB/s"},
+    .axes = {"stride", "floats", "effective bandwidth", "GB/s", GF_LAB_LINEAR},
     .run = GF_LAB_RUN(run_stride),
 };

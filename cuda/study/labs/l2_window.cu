@@ -181,7 +181,7 @@ const struct gf_lab gf_lab_l2_window = {
                 {"tuned gain", "%", 1},
                 {"tuned ratio", "", 2}},
     .right = "every element is right, whatever the window (%llu are wrong)",
-    .axes = {"working set", "MB", "effective bandwidth", "GB/s"},
+    .axes = {"working set", "MB", "effective bandwidth", "GB/s", GF_LAB_LINEAR},
     .check = check,
     .run = GF_LAB_RUN(run),
 };

@@ -207,6 +207,6 @@ const struct gf_lab gf_lab_occupancy = {
                 {"occupancy", "%", 1},
                 {"copy", "GB/s", 0}},
     .right = "every copy equals its input (%llu bytes differ)",
-    .axes = {"block size", "threads", "effective bandwidth", "GB/s"},
+    .axes = {"block size", "threads", "effective bandwidth", "GB/s", GF_LAB_LINEAR},
     .run = GF_LAB_RUN(run),
 };

@@ -29,10 +29,10 @@ struct gf_lab_run {
 struct gf_lab_axes {
     const char *x, *x_unit; /* "offset", "floats"; x_unit may be "" */
     const char *y, *y_unit; /* "bandwidth", "GB/s" */
-    int form;               /* GF_LAB_LOG_X and the like */
+    int form;               /* GF_LAB_LINEAR, or flags */
 };
 /* GF_LAB_BARS: each row is a group of bars with its label, instead of a point of a curve. */
-enum { GF_LAB_LOG_X = 1, GF_LAB_LOG_Y = 2, GF_LAB_BARS = 4 };
+enum { GF_LAB_LINEAR = 0, GF_LAB_LOG_X = 1, GF_LAB_LOG_Y = 2, GF_LAB_BARS = 4 };
 
 /* A number from the guide, which the plot shows next to the measured values. */
 struct gf_lab_mark {
