@@ -127,7 +127,6 @@ struct bench {
     {
         const size_t folded = right.size() / (size_t)bins;
         struct gf_lab_run few = *run;
-        cudaError_t code = cudaSuccess;
         if (method == GLOBAL)
             few.runs = std::min(run->runs, RUNS_OF_SLOW);
         counted.set_bytes(0);
@@ -139,9 +138,7 @@ struct bench {
                 sum += right[i * folded + k];
             gf_lab_count(run, got[i] != sum);
         }
-        const struct lab_time time = lab_time(&few, [&] { code = code ? code : launch(); });
-        LAB_TRY(code);
-        return time.gb_s(bytes);
+        return lab_time(&few, [&] { LAB_TRY(launch()); }).gb_s(bytes);
     }
 
     /* Adds a row with the rates of all methods for that many bins, and returns them. */

@@ -255,7 +255,6 @@ static void run(const struct gf_lab_run *run)
     const struct bench bench(run);
     const uint4 *vectors = (const uint4 *)bench.in.data;
     std::vector<double> gb_s;
-    cudaError_t code = cudaSuccess;
     const std::vector<double> first = bench.measure_methods<unsigned>(1);
     for (int each = 1; each <= VECTORS_MAX; each *= 2)
         gb_s = bench.measure_methods<uint4>(each);
@@ -264,18 +263,15 @@ static void run(const struct gf_lab_run *run)
         [&](int blocks, unsigned *) {
             sum_stride_kernel<<<blocks, THREADS>>>(vectors, bench.vectors, bench.total.data);
         });
-    const double met =
-        bench.measure_grid(sum_grid_kernel, "grid.sync()", "%d blocks meet, the first adds up",
-                           [&](int blocks, unsigned *sums) {
-                               int count = bench.vectors;
-                               unsigned *total = bench.total.data;
-                               void *arguments[] = {&vectors, &count, &sums, &total};
-                               const cudaError_t launched =
-                                   cudaLaunchCooperativeKernel((const void *)sum_grid_kernel,
-                                                               blocks, THREADS, arguments, 0, NULL);
-                               code = code ? code : launched;
-                           });
-    LAB_TRY(code);
+    const double met = bench.measure_grid(
+        sum_grid_kernel, "grid.sync()", "%d blocks meet, the first adds up",
+        [&](int blocks, unsigned *sums) {
+            int count = bench.vectors;
+            unsigned *total = bench.total.data;
+            void *arguments[] = {&vectors, &count, &sums, &total};
+            LAB_TRY(cudaLaunchCooperativeKernel((const void *)sum_grid_kernel, blocks, THREADS,
+                                                arguments, 0, NULL));
+        });
     gf_lab_note(run, "meeting by grid.sync() takes %.2f of the time of one atomic a block",
                 added / met);
     gf_lab_above(

@@ -222,13 +222,13 @@ static double measure(const struct gf_lab_run *run, const char *label, bool by_k
         if (by_kernel)
             copy_kernel<<<blocks, THREADS>>>(source.data, there.data, source.count);
         else
-            cudaMemcpyPeerAsync(there.data, there.other, source.data, here, bytes, 0);
+            LAB_TRY(cudaMemcpyPeerAsync(there.data, there.other, source.data, here, bytes, 0));
     };
     const auto receive = [&] {
         if (by_kernel)
             copy_kernel<<<blocks, THREADS>>>(there.data, target.data, source.count);
         else
-            cudaMemcpyPeerAsync(target.data, here, there.data, there.other, bytes, 0);
+            LAB_TRY(cudaMemcpyPeerAsync(target.data, here, there.data, there.other, bytes, 0));
     };
     /* The target is poisoned, so that an earlier method's result cannot be taken for this
      * method's. */

@@ -76,8 +76,9 @@ struct bench {
         for (float &value : values)
             value = increment(value);
         expected.set(values);
-        const struct lab_time time = lab_time(
-            run, [&] { cudaMemcpyAsync(out.data, in.data, in.bytes(), cudaMemcpyDeviceToDevice); });
+        const struct lab_time time = lab_time(run, [&] {
+            LAB_TRY(cudaMemcpyAsync(out.data, in.data, in.bytes(), cudaMemcpyDeviceToDevice));
+        });
         copy_gb_s = time.gb_s(2.0 * in.bytes());
     }
 
@@ -157,9 +158,9 @@ static void waves(const struct bench &bench)
     for (int i = 0; i < 3; i++) {
         const lab_memory<float> out(run, (size_t)grids[i] * THREADS);
         out.poison();
-        us[i] = lab_time(run, [&] {
-                    arithmetic_kernel<<<grids[i], THREADS>>>(bench.in.data, out.data);
-                }).us();
+        const struct lab_time time = lab_time(
+            run, [&] { arithmetic_kernel<<<grids[i], THREADS>>>(bench.in.data, out.data); });
+        us[i] = time.us();
         const std::vector<float> values = out.host();
         for (size_t at = 0; at < out.count; at++)
             gf_lab_count(run, sizeof(float) * (values[at] != right[at % THREADS]));
