@@ -246,6 +246,15 @@ static int close_fixture(void **state)
             skip(); \
     } while (0)
 
+/* A kind of which every other file has several scans. */
+static struct jpeg_kind choose(int side, int number, uint64_t *seed)
+{
+    struct jpeg_kind kind = jpeg_choose(side, seed);
+    if (number % 2)
+        kind.script = 1 + random_below(seed, JPEG_SCRIPTS);
+    return kind;
+}
+
 /* Sound files of every kind; all but a few stay on the GPU. */
 static void test_made(void **state)
 {
@@ -255,9 +264,9 @@ static void test_made(void **state)
     uint64_t seed = 21;
     const int files = unless_small(2000, 60);
     for (int i = 0; i < files; i++) {
-        struct jpeg_kind kind = jpeg_choose(i % 50 ? 100 : unless_small(1000, 200), &seed);
+        struct jpeg_kind kind = choose(i % 50 ? 100 : unless_small(1000, 200), i, &seed);
         kind.quality = i % 100 + 1;
-        add_reduced(fixture->group, jpeg_make(&kind, &seed), 1 << (i + i / 100) % 4);
+        add_reduced(fixture->group, jpeg_make(&kind, &seed), 1 << (i / 2 + i / 100) % 4);
         if (i % 500 == 499 || i == files - 1)
             check(fixture->group, fixture->decoder, &tally);
     }
@@ -278,15 +287,17 @@ static void test_sizes(void **state)
     uint64_t seed = 22;
     for (int sampling = 0; sampling < 5; sampling++) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            const struct jpeg_kind kind = {.width = sizes[i][0],
-                                           .height = sizes[i][1],
-                                           .components = sampling ? 3 : 1,
-                                           .h = {1 + (sampling & 1), 1, 1},
-                                           .v = {1 + (sampling >> 1 & 1), 1, 1},
-                                           .quality = 85};
+            struct jpeg_kind kind = {.width = sizes[i][0],
+                                     .height = sizes[i][1],
+                                     .components = sampling ? 3 : 1,
+                                     .h = {1 + (sampling & 1), 1, 1},
+                                     .v = {1 + (sampling >> 1 & 1), 1, 1},
+                                     .quality = 85};
             if (unless_small(0, 1) && sizes[i][0] * sizes[i][1] > 100000)
                 continue;
             add_all(fixture->group, jpeg_make(&kind, &seed));
+            kind.script = 1 + (sampling + (int)i) % JPEG_SCRIPTS;
+            add_reduced(fixture->group, jpeg_make(&kind, &seed), 1 << i % 4);
         }
         check(fixture->group, fixture->decoder, &tally);
     }
@@ -322,11 +333,14 @@ static void test_samplings(void **state)
                                  .height = 1 + random_below(&seed, 70),
                                  .components = 3,
                                  .quality = 90};
-        if (choose_factors(number, &kind))
-            add_all(fixture->group, jpeg_make(&kind, &seed));
+        if (!choose_factors(number, &kind))
+            continue;
+        add_all(fixture->group, jpeg_make(&kind, &seed));
+        kind.script = 1 + number % JPEG_SCRIPTS;
+        add_reduced(fixture->group, jpeg_make(&kind, &seed), 1 << number / JPEG_SCRIPTS % 4);
     }
     check(fixture->group, fixture->decoder, &tally);
-    assert_int_equal(tally.files, 4 * 311);
+    assert_int_equal(tally.files, 5 * 311);
     assert_int_equal(tally.decoded, tally.files);
 }
 
@@ -341,7 +355,7 @@ static void test_extremes(void **state)
         struct tally tally = {0};
         uint64_t seed = 27;
         for (int i = 0; i < unless_small(1000, 100); i++) {
-            const struct jpeg_kind kind = jpeg_choose(90, &seed);
+            const struct jpeg_kind kind = choose(90, i, &seed);
             add_reduced(fixture->group, jpeg_make_extreme(&kind, &seed), reduction);
         }
         if (simd)
@@ -437,14 +451,16 @@ struct maker {
 
 static void *make_damaged(void *argument)
 {
+    enum { DAMAGED_ALIKE = 6 }; /* files that are damaged in different ways */
     struct maker *const maker = argument;
     const int files = unless_small(sizeof maker->file / sizeof *maker->file, 12);
     struct jpeg_file sound = {NULL, 0};
     struct gf_jpeg_header header;
     for (int i = 0; i < files; i++) {
-        if (i % 20 == 0) {
-            const struct jpeg_kind kind = jpeg_choose(
-                random_below(&maker->seed, 40) ? 60 : unless_small(400, 100), &maker->seed);
+        if (i % DAMAGED_ALIKE == 0) {
+            const struct jpeg_kind kind =
+                choose(random_below(&maker->seed, 40) ? 60 : unless_small(400, 100), i / DAMAGED_ALIKE,
+                       &maker->seed);
             free(sound.data);
             sound = jpeg_make(&kind, &maker->seed);
             gf_jpeg_header_read(sound.data, sound.size, &header);

@@ -50,6 +50,9 @@ template <class T, class U> T fetch(T *at, U value)
 #define __syncthreads_and(predicate) emulated::barrier(__FILE__, __LINE__, (predicate) != 0).all
 #define __syncthreads_count(predicate) emulated::barrier(__FILE__, __LINE__, (predicate) != 0).count
 
+/* For loops that wait for other warps of the block. */
+static inline void __nanosleep(unsigned) { emulated::spin(); }
+
 static inline void __syncwarp(unsigned mask = ~0u) { emulated::meet(mask, "__syncwarp", nullptr, 0); }
 
 template <class T> T __shfl_sync(unsigned mask, T value, int from, int width = 32)
