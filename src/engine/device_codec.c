@@ -110,6 +110,17 @@ static const struct gf_device_decoder *decoder_of(enum gf_file_format file_forma
     return NULL;
 }
 
+/* Whether the file is a JPEG of several scans. */
+static bool has_scans(const struct gf_device_file *file)
+{
+    return file->decoder->kind == GF_CODER_JPEG_DECODE && file->jpeg.scans;
+}
+
+static enum gf_coder_kind kind_of(const struct gf_device_file *file)
+{
+    return has_scans(file) ? GF_CODER_JPEG_SCANS_DECODE : file->decoder->kind;
+}
+
 static bool same(struct gf_format a, struct gf_format b)
 {
     return a.width == b.width && a.height == b.height && a.channels == b.channels &&
@@ -182,7 +193,8 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     if (!file->data)
         return gf_fail_memory(error);
     const enum gf_status status = copy_input(input, file, error);
-    if (status || !decoder->read(file, &found) || !same(found, format)) {
+    if (status || !decoder->read(file, &found) || !same(found, format) ||
+        (has_scans(file) && !one_thread)) { /* threads of the CPU decode a single one sooner */
         gf_buffer_pool_return(buffers, file->data);
         file->data = NULL;
     }
@@ -204,7 +216,7 @@ bool gf_device_file_describe(const void *data, size_t size, const struct gf_sour
 struct gf_coder_picture gf_device_file_work(const struct gf_device_file *file,
                                             const struct gf_image *image)
 {
-    struct gf_coder_picture picture = {.kind = file->decoder->kind};
+    struct gf_coder_picture picture = {.kind = kind_of(file)};
     const struct gf_view out = view_of(image);
     file->decoder->ask(&picture, file, &out);
     return picture;
@@ -212,7 +224,7 @@ struct gf_coder_picture gf_device_file_work(const struct gf_device_file *file,
 
 void gf_device_decoder_prepare(struct gf_device_coders *coders, const struct gf_device_file *file)
 {
-    gf_device_coders_prepare(coders, file->decoder->kind);
+    gf_device_coders_prepare(coders, kind_of(file));
 }
 
 enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_device_file *file,

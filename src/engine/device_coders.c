@@ -89,13 +89,18 @@ static uint64_t yuv_encode_bytes(const struct gf_coder_picture *picture)
 /* PNG and YCbCr may use as much pinned host memory as device memory. */
 enum { PINNED_GROUP_BYTES = 1 << 30 };
 
+/* The most pictures of a group. A group of pictures that take long, however few they are, should
+ * have all that wait. */
+enum { USUAL = 32, SLOW = GF_CODER_GROUP_MOST };
+
 const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
-    [GF_CODER_JPEG_DECODE] = {false, false, UINT64_MAX, CALLS(jpeg_decode)},
-    [GF_CODER_JPEG_ENCODE] = {true, true, UINT64_MAX, CALLS(jpeg_encode)},
-    [GF_CODER_PNG_DECODE] = {false, false, UINT64_MAX, CALLS(png_decode)},
-    [GF_CODER_PNG_ENCODE] = {true, false, PINNED_GROUP_BYTES, CALLS(png_encode)},
-    [GF_CODER_YUV_DECODE] = {false, false, UINT64_MAX, CALLS(yuv_decode)},
-    [GF_CODER_YUV_ENCODE] = {true, false, PINNED_GROUP_BYTES, CALLS(yuv_encode)},
+    [GF_CODER_JPEG_DECODE] = {false, false, USUAL, UINT64_MAX, CALLS(jpeg_decode)},
+    [GF_CODER_JPEG_SCANS_DECODE] = {false, false, SLOW, UINT64_MAX, CALLS(jpeg_decode)},
+    [GF_CODER_JPEG_ENCODE] = {true, true, USUAL, UINT64_MAX, CALLS(jpeg_encode)},
+    [GF_CODER_PNG_DECODE] = {false, false, USUAL, UINT64_MAX, CALLS(png_decode)},
+    [GF_CODER_PNG_ENCODE] = {true, false, USUAL, PINNED_GROUP_BYTES, CALLS(png_encode)},
+    [GF_CODER_YUV_DECODE] = {false, false, USUAL, UINT64_MAX, CALLS(yuv_decode)},
+    [GF_CODER_YUV_ENCODE] = {true, false, USUAL, PINNED_GROUP_BYTES, CALLS(yuv_encode)},
 };
 
 /* The state of a device's coders, which the coding threads and their callers share. */
@@ -223,12 +228,12 @@ static void open_coder(struct coding_thread *thread, int kind, uint64_t needed)
 }
 
 /* Returns the likely number of pictures that come at the same time. */
-static int expected_pictures(struct gf_device_coders *coders)
+static int expected_pictures(struct gf_device_coders *coders, int most)
 {
     pthread_mutex_lock(&coders->lock);
     const int callers = coders->callers;
     pthread_mutex_unlock(&coders->lock);
-    return callers < GF_CODER_GROUP_MOST ? callers : GF_CODER_GROUP_MOST;
+    return callers < most ? callers : most;
 }
 
 /* Takes the first picture that waits, and the following pictures of the same kind, as many as a
@@ -244,7 +249,7 @@ static int take_waiting(struct coding_thread *thread, struct gf_coding **group, 
                    usual = gf_coder_calls[kind].group_bytes, most = share < usual ? share : usual;
     int count = 0;
     *bytes = 0;
-    while (*at && count < GF_CODER_GROUP_MOST) {
+    while (*at && count < gf_coder_calls[kind].group_most) {
         struct gf_coding *const coding = *at;
         if (!count || (coding->picture->kind == kind && *bytes + coding->bytes <= most)) {
             group[count++] = coding;
@@ -289,8 +294,9 @@ static enum gf_status code_group(struct coding_thread *thread, struct gf_error *
         *error = coder->error;
         return coder->status;
     }
-    return gf_coder_calls[kind].run(coder->state, expected_pictures(thread->coders), pictures,
-                                    count, error);
+    const struct gf_coder_calls *const calls = &gf_coder_calls[kind];
+    return calls->run(coder->state, expected_pictures(thread->coders, calls->group_most), pictures,
+                      count, error);
 }
 
 static void serve_group(struct coding_thread *thread, struct gf_coding *const *group, int count)

@@ -14,6 +14,7 @@
 
 enum gf_coder_kind {
     GF_CODER_JPEG_DECODE,
+    GF_CODER_JPEG_SCANS_DECODE, /* JPEGs of several scans, by coders of the same type */
     GF_CODER_JPEG_ENCODE,
     GF_CODER_PNG_DECODE,
     GF_CODER_PNG_ENCODE,
@@ -22,7 +23,7 @@ enum gf_coder_kind {
     GF_CODER_KINDS
 };
 
-enum { GF_CODER_GROUP_MOST = 32 }; /* pictures */
+enum { GF_CODER_GROUP_MOST = 128 }; /* pictures of any kind */
 
 /* A picture for a coder. The coders' headers say which members are input and which are results. */
 struct gf_coder_picture {
@@ -47,6 +48,7 @@ struct gf_coder_calls {
     bool encodes;
     bool keeps; /* if a run and the next one have several pictures, the results of the first stay
                  * until the run after these */
+    int group_most; /* the most pictures of a group */
     uint64_t group_bytes; /* the largest size of a group in bytes, unless it is a single picture */
     /* Creates a coder that uses at most `bytes` of the device's memory. Only the calling thread may
      * use it. */

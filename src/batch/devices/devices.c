@@ -259,9 +259,10 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
     int workers = pictures < (size_t)threads ? (int)pictures : threads;
     if (devices->choice.device_codec && pictures > 1) {
         /* Workers mostly wait for the GPU's codec, which is fastest with many pictures at once. */
-        workers =
-            (pictures < GF_BATCH_MANY_PICTURES ? GF_BATCH_CODEC_WORKERS : GF_BATCH_MANY_WORKERS) *
-            devices->here;
+        workers = (devices->choice.several_scans       ? GF_BATCH_SCANS_WORKERS
+                   : pictures < GF_BATCH_MANY_PICTURES ? GF_BATCH_CODEC_WORKERS
+                                                       : GF_BATCH_MANY_WORKERS) *
+                  devices->here;
         const double fit = pictures_that_fit(devices, options->device_memory_bytes);
         workers = fit < workers ? (int)fit : workers;
         workers = options->threads > 0 || workers < threads ? threads : workers;
