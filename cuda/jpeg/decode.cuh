@@ -103,6 +103,8 @@ struct jpeg_tables {
     uint16_t beyond[BEYOND_MOST];
 };
 
+enum { SCAN_WARPS_MOST = 10 }; /* that decode the scans of a picture */
+
 /* A picture's stream as the host describes it. */
 struct jpeg_stream {
     uint64_t raw;   /* the start of the scan in the group's bytes, a multiple of 16 */
@@ -123,6 +125,7 @@ struct jpeg_stream {
     /* Of a picture of several scans: its scans in the group's list. Such a picture has the members
      * `raw` and `raw_bytes`, and no tiles. */
     unsigned first_scan, scans;
+    unsigned char scan_of_warp[SCAN_WARPS_MOST]; /* if there is a warp for each */
     struct jpeg_codes codes[TABLES];
 };
 
@@ -203,6 +206,9 @@ cudaError_t gf_jpeg_decode_scans(const struct jpeg_group *group, cudaStream_t st
 
 /* Returns the offset of the first byte of the file that the scans and their tables need. */
 size_t gf_jpeg_scans_begin(const struct gf_jpeg_header *header);
+
+/* Chooses the scan of each warp: the longest ones share no part of a multiprocessor. */
+void gf_jpeg_divide_scans(const struct gf_jpeg_header *header, struct jpeg_stream *stream);
 
 /* Describes the scans of the picture; NULL: only finds out. Returns false if the kernels cannot
  * decode them. */

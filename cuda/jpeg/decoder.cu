@@ -176,6 +176,7 @@ static bool describe_several(const struct gf_jpeg_decode_picture *from,
     memset(stream, 0, sizeof *stream);
     describe_size(from, picture);
     stream->scans = (unsigned)header->scans;
+    gf_jpeg_divide_scans(header, stream);
     stream->raw_bytes = (unsigned)(header->end - gf_jpeg_scans_begin(header));
     return header->end - gf_jpeg_scans_begin(header) <= RAW_MOST &&
            picture->blocks <= 8ull * stream->raw_bytes &&

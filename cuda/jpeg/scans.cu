@@ -1,356 +1,30 @@
 /* Decodes the scans of pictures with several scans, progressive or sequential, into coefficients.
  * A warp walks through a scan from its begin to its end, since a bit of a coefficient means what
  * the scans before it have brought. The scans of a picture are walked at the same time, by the
- * warps of one thread block: a scan that refines another one follows it at a distance of a few
- * blocks. All lanes of a warp know the place in the bits; they share the work on a block. */
+ * warps of one thread block: a scan that refines another one follows it at a distance of some
+ * blocks. All lanes of a warp know the place in the bits; they share the work on a block. What a
+ * picture takes is the walk through its longest scan, symbol by symbol: in decode_symbols() each
+ * instruction counts on which the next symbol depends. */
 #include "codec/jpeg/jpeg_header.h"
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/decode.cuh"
+#include "cuda/jpeg/scan_walk.cuh"
 #include "cuda/jpeg/zigzag.cuh"
 
 enum {
-    SCAN_WARPS_MOST = 12,
-    CHUNK = 8,       /* blocks whose coefficients are loaded together */
-    TELL_AFTER = 32, /* blocks after which a first scan says how far it is */
+    CHUNK = 4,       /* blocks whose coefficients are loaded together */
+    TELL_AFTER = 32, /* blocks after which a scan says how far it is */
     INDICES = WARP,  /* blocks whose indices are computed together */
+    RANKS = 80,      /* zeros of a block, and how many more a symbol may skip */
+    NO_PLACE = 255
 };
-
-/* ---- the bits of a scan ---- */
-
-/* The warp holds the next bits in shared memory, without stuffed zeros, the first bit of a word the
- * highest. Before a block there are enough bits for it, or the interval has no more; then zeros
- * follow. A block takes at most 16 + 11 bits, or 16 + 14 bits of an end, and 63 times 16 + 10. */
-enum {
-    RAW_PIECE = 4 * WARP, /* bytes that are taken at a time */
-    BITS_LEAST = 1728,
-    BITS_MORE = 8 * RAW_PIECE, /* that are taken on top, so that there is less to move */
-    BITS_MOST = BITS_LEAST + BITS_MORE + 8 * RAW_PIECE + 32,
-    BUFFER_WORDS = (BITS_MOST + BITS_LEAST) / 32 + 16
-};
-enum { RESTART = 0xd0, FULL = 0xff };
-
-enum { LOOK_SHORT = 9, SHORT_LOOKS = 1 << LOOK_SHORT, CODE_BITS_MOST = 16 };
 
 struct scan_shared {
-    uint32_t bits[BUFFER_WORDS];
+    struct walk_shared walk;
     uint32_t blocks[CHUNK * WARP]; /* two coefficients of each lane */
-    uint16_t look[2][SHORT_LOOKS];
+    /* Of each block of a chunk: where the zeros of the band are, in zigzag order. */
+    uint32_t zero_places[CHUNK * RANKS / 4];
 };
-
-/* A warp's walk through a scan. Members are the same for all lanes unless their comment says
- * otherwise. */
-struct walk {
-    struct scan_shared *shared;
-    const unsigned char *raw; /* the picture's bytes, a multiple of 16 */
-    unsigned raw_bytes, end;  /* end: of the scan */
-    unsigned lane;
-    unsigned begin;    /* of the interval */
-    unsigned next;     /* the offset of the next piece, a multiple of 4 */
-    unsigned stop;     /* the offset of the marker behind the interval, when that is known */
-    unsigned before;   /* the last byte of the piece before */
-    uint32_t word, ahead; /* the lane's words of the next piece and of the one behind it */
-    bool ended;        /* the buffer holds the interval's last bits */
-    unsigned at, limit; /* places in the buffer, in bits: of the next bit, and behind the last */
-    uint32_t high, low, later; /* the word with the next bit, and the two behind it */
-    /* Of the codes with lane % 16 + 1 bits in table lane / 16: the largest, and the index of the
-     * first one's symbol less the code. */
-    int most, first;
-    const unsigned char *table[2]; /* in the picture's bytes */
-    enum jpeg_scan_kind kind;
-    unsigned least; /* of an AC scan: the bits that are left to later scans */
-    unsigned told;  /* the blocks that other warps know to be done */
-};
-
-static __device__ __forceinline__ uint32_t load_word(const struct walk &walk, unsigned at)
-{
-    at += 4 * walk.lane;
-    if (at + 4 <= walk.raw_bytes)
-        return __ldg((const uint32_t *)(walk.raw + at));
-    uint32_t word = 0;
-    for (unsigned i = 0; i < 4 && at + i < walk.raw_bytes; i++)
-        word |= (uint32_t)__ldg(walk.raw + at + i) << 8 * i;
-    return word;
-}
-
-/* Returns a bit for each byte of the lane's word that belongs to the interval, and sets *stop if a
- * marker begins in it. Bytes outside the interval are no part of anything. */
-static __device__ __forceinline__ unsigned sort_bytes(const struct walk &walk, uint32_t word,
-                                                      uint32_t following, unsigned *stop)
-{
-    const unsigned before = __shfl_up_sync(~0u, word >> 24, 1);
-    const unsigned behind = __shfl_down_sync(~0u, word & FULL, 1);
-    const unsigned first_behind = __shfl_sync(~0u, following & FULL, 0);
-    unsigned bytes[6], kept = 0;
-    bytes[0] = walk.lane ? before : walk.before;
-    bytes[5] = walk.lane == WARP - 1 ? first_behind : behind;
-    *stop = 0;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        bytes[i + 1] = word >> 8 * i & FULL;
-#pragma unroll
-    for (unsigned i = 0; i < 4; i++) {
-        const unsigned at = walk.next + 4 * walk.lane + i;
-        const bool there = at >= walk.begin && at < walk.end;
-        const bool stuffed = !bytes[i + 1] && bytes[i] == FULL && at > walk.begin;
-        const bool marks = bytes[i + 1] == FULL && (at + 1 >= walk.end || bytes[i + 2]);
-        *stop |= (unsigned)(there && marks) << i;
-        kept |= (unsigned)(there && !stuffed) << i;
-    }
-    return kept;
-}
-
-/* Appends the next piece of the interval to the buffer. */
-static __device__ __forceinline__ void append_piece(struct walk *walk)
-{
-    unsigned stop, sum;
-    const uint32_t word = walk->word;
-    unsigned kept = sort_bytes(*walk, word, walk->ahead, &stop);
-    const unsigned stops = __ballot_sync(~0u, stop != 0);
-    if (stops) {
-        const unsigned lane = __ffs(stops) - 1;
-        const unsigned byte = __ffs(__shfl_sync(~0u, stop, lane)) - 1;
-        walk->stop = walk->next + 4 * lane + byte;
-        walk->ended = true;
-        kept = walk->lane > lane ? 0 : walk->lane == lane ? kept & ((1u << byte) - 1) : kept;
-    } else if (walk->next + RAW_PIECE >= walk->end) {
-        walk->stop = walk->end;
-        walk->ended = true;
-    }
-    sum = __popc(kept);
-#pragma unroll
-    for (int step = 1; step < WARP; step *= 2) {
-        const unsigned other = __shfl_up_sync(~0u, sum, step);
-        sum += walk->lane >= (unsigned)step ? other : 0;
-    }
-    unsigned char *const bytes = (unsigned char *)walk->shared->bits;
-    unsigned to = walk->limit / 8 + sum - __popc(kept);
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        if (kept >> i & 1)
-            bytes[to++ ^ 3] = (unsigned char)(word >> 8 * i);
-    }
-    walk->limit += 8 * __shfl_sync(~0u, sum, WARP - 1);
-    walk->before = __shfl_sync(~0u, word >> 24, WARP - 1);
-    walk->word = walk->ahead;
-    walk->next += RAW_PIECE;
-    walk->ahead = load_word(*walk, walk->next + RAW_PIECE);
-}
-
-/* Fills the buffer up with zeros behind the last bits. */
-static __device__ __forceinline__ void append_zeros(struct walk *walk)
-{
-    unsigned char *const bytes = (unsigned char *)walk->shared->bits;
-    const unsigned byte = walk->limit / 8 + walk->lane, whole = (walk->limit + 31) / 32;
-    if (byte < 4 * whole)
-        bytes[byte ^ 3] = 0;
-    for (unsigned i = whole + walk->lane; i < BUFFER_WORDS; i += WARP)
-        walk->shared->bits[i] = 0;
-}
-
-static __device__ __forceinline__ void look_at_words(struct walk *walk)
-{
-    const uint32_t *const words = walk->shared->bits + walk->at / 32;
-    walk->high = words[0];
-    walk->low = words[1];
-    walk->later = words[2];
-}
-
-static __device__ __forceinline__ void refill(struct walk *walk)
-{
-    uint32_t *const bits = walk->shared->bits;
-    const unsigned gone = walk->at / 32, lane = walk->lane;
-    __syncwarp();
-    const uint32_t first = bits[gone + lane], second = bits[gone + WARP + lane];
-    __syncwarp();
-    bits[lane] = first;
-    bits[WARP + lane] = second;
-    walk->at -= 32 * gone;
-    walk->limit -= 32 * gone;
-    __syncwarp();
-    while (!walk->ended && walk->limit - walk->at < BITS_LEAST + BITS_MORE)
-        append_piece(walk);
-    if (walk->ended)
-        append_zeros(walk);
-    __syncwarp();
-    look_at_words(walk);
-}
-
-static __device__ __forceinline__ void begin_interval(struct walk *walk, unsigned begin)
-{
-    walk->begin = begin;
-    walk->next = begin & ~3u;
-    walk->before = 0;
-    walk->at = walk->limit = 0;
-    walk->ended = false;
-    walk->word = load_word(*walk, walk->next);
-    walk->ahead = load_word(*walk, walk->next + RAW_PIECE);
-    refill(walk);
-}
-
-/* Prepares for the next block. Returns false if more bits were taken than there are. */
-static __device__ __forceinline__ bool has_bits(struct walk *walk)
-{
-    if (!walk->ended && walk->limit - walk->at < BITS_LEAST)
-        refill(walk);
-    return walk->at <= walk->limit;
-}
-
-static __device__ __forceinline__ uint32_t next_bits(const struct walk &walk)
-{
-    return __funnelshift_l(walk.low, walk.high, walk.at);
-}
-
-/* Takes less than 64 bits. */
-static __device__ __forceinline__ void take_bits(struct walk *walk, unsigned count)
-{
-    const unsigned before = walk->at / 32;
-    walk->at += count;
-    const unsigned words = walk->at / 32 - before;
-    if (words == 1) {
-        walk->high = walk->low;
-        walk->low = walk->later;
-        walk->later = walk->shared->bits[walk->at / 32 + 2];
-    } else if (words) {
-        look_at_words(walk);
-    }
-}
-
-/* Goes on behind the restart marker with this number. */
-static __device__ __forceinline__ bool pass_restart(struct walk *walk, unsigned number)
-{
-    const unsigned stop = walk->stop;
-    if (stop + 2 > walk->end || __ldg(walk->raw + stop) != FULL ||
-        __ldg(walk->raw + stop + 1) != RESTART + number % 8)
-        return false;
-    begin_interval(walk, stop + 2);
-    return true;
-}
-
-/* ---- codes ---- */
-
-/* A symbol. Bits 0-4 are the number of bits of its code and value together, bits 5-8 the number of
- * bits of the value alone, bits 9-12 the number of zeros before the coefficient. */
-enum { SYMBOL_ENDS = 1 << 13, SYMBOL_BAD = 1 << 14 }; /* the value of an end is a number of blocks */
-
-static __device__ __forceinline__ unsigned symbol_bits(unsigned symbol)
-{
-    return symbol & 31;
-}
-
-static __device__ __forceinline__ unsigned symbol_size(unsigned symbol)
-{
-    return symbol >> 5 & 15;
-}
-
-static __device__ __forceinline__ unsigned symbol_zeros(unsigned symbol)
-{
-    return symbol >> 9 & 15;
-}
-
-/* Returns the bits of the value, which are those after the code. */
-static __device__ __forceinline__ unsigned symbol_value(unsigned symbol, uint32_t bits)
-{
-    const unsigned size = symbol_size(symbol);
-    return __funnelshift_l(bits << (symbol_bits(symbol) - size), 0, size);
-}
-
-/* Returns the value with its sign (F.2.2.1). */
-static __device__ __forceinline__ int symbol_extended(unsigned symbol, uint32_t bits)
-{
-    const unsigned size = symbol_size(symbol);
-    const uint32_t from = bits << (symbol_bits(symbol) - size);
-    const int value = (int)__funnelshift_l(from, 0, size);
-    return value + ((int)from < 0 ? 0 : (int)(~0u << size) + 1);
-}
-
-/* Describes a symbol of one of the scan's tables. Values that no program writes are left to
- * libjpeg-turbo: those of over ten bits, and of over 15 with the bits of later scans. */
-static __device__ __forceinline__ unsigned pack_symbol(enum jpeg_scan_kind kind, unsigned least,
-                                                       int table, unsigned length, unsigned symbol)
-{
-    enum { SIZE_MOST = 10, DC_SIZE_MOST = 11, WORD_BITS = 15, ZEROS_MOST = 15 };
-    const bool is_dc = kind == JPEG_DC_SCAN || (kind == JPEG_SEQUENTIAL_SCAN && !table);
-    const unsigned size = symbol & 15, zeros = symbol >> 4;
-    if (is_dc)
-        return symbol > DC_SIZE_MOST ? length | SYMBOL_BAD : (length + symbol) | symbol << 5;
-    if (!size && zeros < ZEROS_MOST) {
-        const bool bad = kind == JPEG_SEQUENTIAL_SCAN && zeros;
-        return (length + zeros) | zeros << 5 | SYMBOL_ENDS | (bad ? SYMBOL_BAD : 0);
-    }
-    const bool bad =
-        size > SIZE_MOST || size + least > WORD_BITS || (kind == JPEG_AC_BIT_SCAN && size > 1);
-    return bad ? length | SYMBOL_BAD : (length + size) | size << 5 | zeros << 9;
-}
-
-static __device__ __forceinline__ unsigned symbol_at(const unsigned char *table, int index)
-{
-    return __ldg(table + CODE_BITS_MOST + (index & 255));
-}
-
-/* Finds the symbol of a code that the look-up table does not have. `most` and `first` are the
- * lane's. */
-static __device__ __noinline__ unsigned find_symbol(enum jpeg_scan_kind kind, unsigned least,
-                                                    const unsigned char *symbols, int table,
-                                                    int most, int first, uint32_t bits)
-{
-    const unsigned lane = threadIdx.x % WARP, length = lane % CODE_BITS_MOST + 1;
-    const int code = (int)(bits >> (32 - length));
-    const bool here = (int)(lane / CODE_BITS_MOST) == table && code <= most;
-    const unsigned found = __ballot_sync(~0u, here);
-    const unsigned from = found ? __ffs(found) - 1 : 0;
-    const int index = __shfl_sync(~0u, code + first, from);
-    return found ? pack_symbol(kind, least, table, from % CODE_BITS_MOST + 1,
-                               symbol_at(symbols, index))
-                 : CODE_BITS_MOST | SYMBOL_BAD;
-}
-
-static __device__ __forceinline__ unsigned next_symbol(const struct walk &walk, int table,
-                                                       uint32_t bits)
-{
-    const unsigned symbol = walk.shared->look[table][bits >> (32 - LOOK_SHORT)];
-    return symbol ? symbol
-                  : find_symbol(walk.kind, walk.least, walk.table[table], table, walk.most,
-                                walk.first, bits);
-}
-
-/* Makes the scan's look-up tables; the lanes keep the ranges of the codes of each length. */
-static __device__ __forceinline__ void make_looks(struct walk *walk)
-{
-    const unsigned half = walk->lane & CODE_BITS_MOST;
-    const unsigned count =
-        __ldg((half ? walk->table[1] : walk->table[0]) + walk->lane % CODE_BITS_MOST);
-    int code = 0, index = 0;
-    for (unsigned length = 0; length < CODE_BITS_MOST; length++, code *= 2) {
-        const int codes = (int)__shfl_sync(~0u, count, half + length);
-        if (walk->lane % CODE_BITS_MOST == length) {
-            walk->first = index - code;
-            walk->most = codes ? code + codes - 1 : -1;
-        }
-        code += codes;
-        index += codes;
-    }
-    for (int table = 0; table < 2; table++) {
-        for (unsigned look = walk->lane; look < SHORT_LOOKS; look += WARP) {
-            unsigned found = 0;
-            int at = 0;
-            for (unsigned length = 1; length <= LOOK_SHORT; length++) {
-                const int lane = table * CODE_BITS_MOST + (int)length - 1;
-                const int most = __shfl_sync(~0u, walk->most, lane);
-                const int first = __shfl_sync(~0u, walk->first, lane);
-                const int prefix = (int)(look >> (LOOK_SHORT - length));
-                if (!found && prefix <= most) {
-                    found = length;
-                    at = prefix + first;
-                }
-            }
-            walk->shared->look[table][look] =
-                (uint16_t)(found ? pack_symbol(walk->kind, walk->least, table, found,
-                                               symbol_at(walk->table[table], at))
-                                 : 0);
-        }
-    }
-    __syncwarp();
-}
 
 /* ---- blocks ---- */
 
@@ -433,7 +107,7 @@ static __device__ __forceinline__ bool decode_values(struct walk *walk, const st
             return false;
         const unsigned index = index_of(&indices, work, lane, n);
         const uint32_t bits = next_bits(*walk);
-        const unsigned symbol = next_symbol(*walk, (int)(tables >> within & 1), bits);
+        const unsigned symbol = next_symbol(*walk, (int)(tables >> within & 1));
         const unsigned component = components >> 2 * within & 3;
         take_bits(walk, symbol_bits(symbol));
         const int difference = symbol_extended(symbol, bits);
@@ -451,10 +125,10 @@ static __device__ __forceinline__ bool decode_values(struct walk *walk, const st
         within = within + 1 == blocks ? 0 : within + 1;
         for (unsigned k = 1; SEQUENTIAL && k < BLOCK_SIZE; k++) {
             const uint32_t more = next_bits(*walk);
-            const unsigned ac = next_symbol(*walk, 1, more);
+            const unsigned ac = next_symbol(*walk, 1);
             take_bits(walk, symbol_bits(ac));
             k += symbol_zeros(ac);
-            if (ac & (SYMBOL_BAD | SYMBOL_ENDS) || k >= BLOCK_SIZE) {
+            if (ac & SYMBOL_RARE || k >= BLOCK_SIZE) {
                 if (!(ac & SYMBOL_BAD) && ac & SYMBOL_ENDS)
                     break;
                 return false;
@@ -511,10 +185,10 @@ static __device__ __forceinline__ bool decode_band(struct walk *walk, const stru
             work.coefficients + (size_t)index_of(&indices, work, lane, n) * BLOCK_SIZE;
         for (unsigned k = work.scan->first; k <= last; k++) {
             const uint32_t bits = next_bits(*walk);
-            const unsigned symbol = next_symbol(*walk, 0, bits);
+            const unsigned symbol = next_symbol(*walk, 0);
             take_bits(walk, symbol_bits(symbol));
             k += symbol_zeros(symbol);
-            if (symbol & (SYMBOL_BAD | SYMBOL_ENDS) || k > last) {
+            if (symbol & SYMBOL_RARE || k > last) {
                 if (symbol & SYMBOL_BAD || !(symbol & SYMBOL_ENDS))
                     return false;
                 run = (1u << symbol_size(symbol)) + symbol_value(symbol, bits) - 1;
@@ -527,18 +201,28 @@ static __device__ __forceinline__ bool decode_band(struct walk *walk, const stru
     return !run;
 }
 
-/* The blocks of a chunk, as a scan finds them that brings one more bit of a band. A lane has the
- * coefficients `lane` and `lane` + 32, in zigzag order. */
-struct band_chunk {
-    unsigned index;           /* of block `lane` */
-    unsigned some_low, some_high; /* of block `lane`: a bit for each value of the band but 0 */
-};
-
-/* Where the lane's coefficients are in a block, and which of them the band has. */
-struct band_lane {
+/* The lane's two coefficients of each block, `lane` and `lane` + 32 in zigzag order, and the band of
+ * a scan, with a bit for each coefficient. */
+struct band {
     unsigned lane, below; /* below: a bit for each lane before this one */
     unsigned place[2];
-    unsigned band_low, band_high; /* a bit for each coefficient of the band */
+    unsigned first, last, low, high;
+    int one; /* what a bit of the scan is worth */
+};
+
+/* A block before a scan that brings one more bit. */
+struct old_block {
+    unsigned low, high;    /* a bit for each value of the band but 0 */
+    unsigned own_low, own_high; /* how many of them are before the lane's coefficients */
+    unsigned some;              /* how many there are */
+    int values[2];
+};
+
+/* What the scan brings to the lane's coefficients: a sign of new ones, and where the bits of those
+ * that were not 0 begin, less the bits of the values before them. */
+enum { NO_SIGN = 0, MINUS = 2, PLUS = 3 };
+struct new_block {
+    unsigned sign[2], bits_from[2];
 };
 
 static __device__ __forceinline__ bool has(unsigned bits, unsigned lane)
@@ -546,170 +230,227 @@ static __device__ __forceinline__ bool has(unsigned bits, unsigned lane)
     return bits >> lane & 1;
 }
 
-/* What a block's symbols do to the lane's two coefficients: the new values, and where the bits of
- * those are that were not 0. */
-struct band_block {
-    int values[2];
-    unsigned bit_at[2];
-};
+/* Returns how many zeros of the band are before each of the lane's coefficients. */
+static __device__ __forceinline__ uint2 count_zeros(const struct band &band, unsigned some_low,
+                                                    unsigned some_high)
+{
+    const unsigned low = ~some_low & band.low, high = ~some_high & band.high;
+    return make_uint2(__popc(low & band.below), __popc(low) + __popc(high & band.below));
+}
 
 enum { DAMAGED = BLOCK_SIZE + 1 };
 
 /* Decodes the symbols of a block. Returns the coefficient before which all are done, or DAMAGED. If
- * they end before the band's end *run becomes the number of blocks, from this one on, of which only
- * the bits of values but 0 follow. *passed becomes the number of such bits that were taken. */
+ * they end before the band does, *run becomes the number of blocks, from this one on, of which only
+ * the bits of values but 0 follow. *from becomes the place of the next bit, less the bits of values
+ * that were taken. `zero_place` are the places of the band's zeros. */
 static __device__ __forceinline__ unsigned
-decode_symbols(struct walk *walk, const struct work &work, const struct band_lane &lane,
-               unsigned some_low, unsigned some_high, struct band_block *block, unsigned *passed,
+decode_symbols(struct walk *walk, const struct band &band,
+               const volatile unsigned char *zero_place, struct new_block *block, unsigned *from,
                unsigned *run)
 {
-    const unsigned zeros_low = ~some_low & lane.band_low, zeros_high = ~some_high & lane.band_high;
-    const bool zero_low = has(zeros_low, lane.lane), zero_high = has(zeros_high, lane.lane);
-    const unsigned rank_low = __popc(zeros_low & lane.below),
-                   rank_high = __popc(zeros_low) + __popc(zeros_high & lane.below);
-    const unsigned first_low = __popc(some_low & lane.below),
-                   first_high = __popc(some_low) + __popc(some_high & lane.below);
-    const int one = 1 << work.scan->low;
-    unsigned k = work.scan->first, zeros = 0; /* zeros: those before k */
+    unsigned k = band.first;
     do {
-        const uint32_t bits = next_bits(*walk);
-        const unsigned symbol = next_symbol(*walk, 0, bits), size = symbol_size(symbol);
-        if (symbol & (SYMBOL_BAD | SYMBOL_ENDS)) {
-            take_bits(walk, symbol_bits(symbol));
-            *run = (1u << size) + symbol_value(symbol, bits);
-            return symbol & SYMBOL_BAD ? DAMAGED : k;
+        unsigned symbol = look_up(*walk, 0), zeros = symbol_zeros(symbol), to = zero_place[zeros];
+        if (symbol & SYMBOL_RARE) {
+            if (symbol == SYMBOL_IS_LONG) {
+                symbol = find_long(*walk, 0);
+                zeros = symbol_zeros(symbol);
+                to = zero_place[zeros];
+            }
+            if (symbol & SYMBOL_RARE) {
+                *run = (1u << symbol_size(symbol)) + symbol_value(symbol, walk->high);
+                *from += symbol_bits(symbol);
+                take_bits(walk, symbol_bits(symbol));
+                return symbol & SYMBOL_BAD ? (unsigned)DAMAGED : k;
+            }
         }
-        zeros += symbol_zeros(symbol);
-        const unsigned here_low = __ballot_sync(~0u, zero_low && rank_low == zeros),
-                       here_high = __ballot_sync(~0u, zero_high && rank_high == zeros);
-        const unsigned to = here_low ? __ffs(here_low) - 1 : __ffs(here_high) + WARP - 1;
-        if (!(here_low | here_high))
-            return DAMAGED;
-        /* The bits of the values between k and `to` follow the symbol's. */
-        const unsigned from = walk->at + symbol_bits(symbol) - *passed;
-        if (lane.lane >= k && lane.lane < to)
-            block->bit_at[0] = from + first_low;
-        if (lane.lane + WARP >= k && lane.lane + WARP < to)
-            block->bit_at[1] = from + first_high;
-        const int value = symbol_value(symbol, bits) ? one : -one;
-        if (size && lane.lane == to)
-            block->values[0] = value;
-        if (size && lane.lane + WARP == to)
-            block->values[1] = value;
-        const unsigned some = to - k - symbol_zeros(symbol);
-        take_bits(walk, symbol_bits(symbol) + some);
-        *passed += some;
-        zeros++;
+        /* The bits of the values between k and `to` follow the symbol. Those of lanes behind `to`
+         * are found by the symbols to come. */
+        const unsigned bits = symbol_bits(symbol), count = to + (bits - zeros - k);
+        const unsigned sign = MINUS | (walk->high >> (32 - bits) & 1);
+        *from += bits;
+        if (band.lane >= k)
+            block->bits_from[0] = *from;
+        if (band.lane + WARP >= k)
+            block->bits_from[1] = *from;
+        if (symbol & SYMBOL_SIZE && band.lane == to)
+            block->sign[0] = sign;
+        if (symbol & SYMBOL_SIZE && band.lane + WARP == to)
+            block->sign[1] = sign;
+        take_bits(walk, count);
+        zero_place += zeros + 1;
         k = to + 1;
-    } while (k <= work.scan->last);
+        if (count > 32) {
+            if (to == NO_PLACE)
+                return DAMAGED;
+            look_at_bits(walk);
+        }
+    } while (k <= band.last);
     return k;
 }
 
 /* Decodes one block. *run is the number of blocks, with this one, that have no symbols. */
-static __device__ bool decode_band_block(struct walk *walk, const struct work &work,
-                                         const struct band_lane &lane, unsigned index,
-                                         unsigned some_low, unsigned some_high, uint32_t word,
-                                         unsigned *run)
+static __device__ __forceinline__ bool
+decode_band_block(struct walk *walk, const struct band &band, const struct old_block &old,
+                  const volatile unsigned char *zero_place, int16_t *to, unsigned *run)
 {
-    struct band_block block = {{(int16_t)word, (int)word >> 16}, {0, 0}};
-    unsigned k = work.scan->first, passed = 0; /* passed: values but 0 whose bits were taken */
+    struct new_block block = {{NO_SIGN, NO_SIGN}, {0, 0}};
+    unsigned k = band.first, from = walk->at;
     if (!*run)
-        k = decode_symbols(walk, work, lane, some_low, some_high, &block, &passed, run);
+        k = decode_symbols(walk, band, zero_place, &block, &from, run);
     if (k == DAMAGED)
         return false;
     if (*run) {
-        const unsigned from = walk->at - passed;
-        const unsigned first_high = __popc(some_low), some = first_high + __popc(some_high);
-        if (lane.lane >= k)
-            block.bit_at[0] = from + __popc(some_low & lane.below);
-        if (lane.lane + WARP >= k)
-            block.bit_at[1] = from + first_high + __popc(some_high & lane.below);
-        take_bits(walk, some - passed);
+        if (band.lane >= k)
+            block.bits_from[0] = from;
+        if (band.lane + WARP >= k)
+            block.bits_from[1] = from;
+        take_many_bits(walk, old.some - (walk->at - from));
         --*run;
     }
-    int16_t *const to = work.coefficients + (size_t)index * BLOCK_SIZE;
-    const int one = 1 << work.scan->low;
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        const int before = i ? (int)word >> 16 : (int16_t)word;
-        int value = block.values[i];
-        if (has(i ? some_high : some_low, lane.lane)) {
-            const uint32_t bits = walk->shared->bits[block.bit_at[i] / 32];
-            if (bits << block.bit_at[i] % 32 >> 31)
-                value += value > 0 ? one : -one;
+        int value = old.values[i];
+        if (block.sign[i])
+            value = block.sign[i] == PLUS ? band.one : -band.one;
+        if (has(i ? old.high : old.low, band.lane)) {
+            const unsigned at = block.bits_from[i] + (i ? old.own_high : old.own_low);
+            if (has(walk->shared->bits[at / 32], ~at % 32))
+                value += value > 0 ? band.one : -band.one;
         }
-        if (value != before)
-            to[lane.place[i]] = (int16_t)value;
+        if (value != old.values[i])
+            to[band.place[i]] = (int16_t)value;
     }
     return true;
 }
 
-/* Loads the lane's values of a chunk; behind `end` they are 0. */
-static __device__ __forceinline__ void load_chunk(const struct work &work,
-                                                  const struct band_lane &lane, unsigned index,
-                                                  unsigned count, unsigned low[CHUNK],
-                                                  unsigned high[CHUNK])
+/* The lane's values of a chunk that is being loaded. */
+struct loaded {
+    unsigned index; /* of block `lane` */
+    unsigned low[CHUNK], high[CHUNK];
+};
+
+/* Loads the chunk of blocks from n on, as far as there are any before `end`. */
+static __device__ __forceinline__ void load_chunk(const struct work &work, const struct band &band,
+                                                  unsigned n, unsigned end, struct loaded *loaded)
 {
+    loaded->index = block_index(work, n + band.lane);
 #pragma unroll
-    for (int b = 0; b < CHUNK; b++) {
+    for (unsigned b = 0; b < CHUNK; b++) {
         const unsigned short *const block =
             (const unsigned short *)work.coefficients +
-            (size_t)__shfl_sync(~0u, index, b) * BLOCK_SIZE;
-        low[b] = b < (int)count ? __ldcg(block + lane.place[0]) : 0;
-        high[b] = b < (int)count ? __ldcg(block + lane.place[1]) : 0;
+            (size_t)__shfl_sync(~0u, loaded->index, b) * BLOCK_SIZE;
+        loaded->low[b] = n + b < end ? __ldcg(block + band.place[0]) : 0;
+        loaded->high[b] = n + b < end ? __ldcg(block + band.place[1]) : 0;
     }
 }
 
-/* One more bit of each value of a band, and values that begin with it. */
-static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const struct work &work, unsigned first,
-                                        unsigned end)
+/* A chunk: of block `lane` its index and a bit for each value of the band but 0. */
+struct chunk {
+    unsigned index, low, high;
+};
+
+/* Takes a loaded chunk, and notes in shared memory where the zeros are. */
+static __device__ __forceinline__ struct chunk
+take_chunk(struct scan_shared *shared, const struct band &band, const struct loaded &loaded)
 {
-    const unsigned own = walk->lane;
-    const unsigned long long band =
-        ~0ull << work.scan->first & ~0ull >> (BLOCK_SIZE - 1 - work.scan->last);
-    const struct band_lane lane = {own, (1u << own) - 1,
-                                   {zigzag_place[own], zigzag_place[own + WARP]},
-                                   (unsigned)band, (unsigned)(band >> 32)};
-    unsigned run = 0, low[CHUNK], high[CHUNK];
-    uint32_t *const words = walk->shared->blocks + own;
-    unsigned index = block_index(work, first + own);
-    if (!await(work, own, first + CHUNK < end ? first + CHUNK : end))
-        return false;
-    load_chunk(work, lane, index, end - first, low, high);
-    for (unsigned n = first; n < end; n += CHUNK) {
-        struct band_chunk chunk = {index, 0, 0};
-        __syncwarp();
+    struct chunk chunk = {loaded.index, 0, 0};
+    unsigned char *const places = (unsigned char *)shared->zero_places;
+    __syncwarp();
+    for (unsigned i = band.lane; i < CHUNK * RANKS / 4; i += WARP)
+        shared->zero_places[i] = ~0u; /* NO_PLACE */
+    __syncwarp();
 #pragma unroll
-        for (unsigned b = 0; b < CHUNK; b++) {
-            const unsigned some_low = __ballot_sync(~0u, low[b] != 0) & lane.band_low,
-                           some_high = __ballot_sync(~0u, high[b] != 0) & lane.band_high;
-            words[b * WARP] = low[b] | high[b] << 16;
-            chunk.some_low = own == b ? some_low : chunk.some_low;
-            chunk.some_high = own == b ? some_high : chunk.some_high;
-        }
-        __syncwarp();
-        const unsigned next = n + CHUNK;
-        if (next < end) {
-            if (!await(work, own, next + CHUNK < end ? next + CHUNK : end))
+    for (unsigned b = 0; b < CHUNK; b++) {
+        const unsigned low = __ballot_sync(~0u, loaded.low[b] != 0) & band.low,
+                       high = __ballot_sync(~0u, loaded.high[b] != 0) & band.high;
+        const uint2 zeros = count_zeros(band, low, high);
+        shared->blocks[b * WARP + band.lane] = loaded.low[b] | loaded.high[b] << 16;
+        if (has(~low & band.low, band.lane))
+            places[b * RANKS + zeros.x] = (unsigned char)band.lane;
+        if (has(~high & band.high, band.lane))
+            places[b * RANKS + zeros.y] = (unsigned char)(band.lane + WARP);
+        chunk.low = band.lane == b ? low : chunk.low;
+        chunk.high = band.lane == b ? high : chunk.high;
+    }
+    __syncwarp();
+    return chunk;
+}
+
+static __device__ __forceinline__ struct old_block old_block_of(const struct band &band,
+                                                                const struct chunk &chunk,
+                                                                unsigned b, uint32_t word)
+{
+    struct old_block old;
+    old.low = __shfl_sync(~0u, chunk.low, b);
+    old.high = __shfl_sync(~0u, chunk.high, b);
+    const uint2 zeros = count_zeros(band, old.low, old.high);
+    old.own_low = band.lane - band.first - zeros.x;
+    old.own_high = band.lane + WARP - band.first - zeros.y;
+    old.some = __popc(old.low) + __popc(old.high);
+    old.values[0] = (int16_t)word;
+    old.values[1] = (int)word >> 16;
+    return old;
+}
+
+/* Waits for the scans that this one changes, some blocks ahead, so that it is seldom asked for. */
+static __device__ __forceinline__ bool await_chunk(const struct work &work, unsigned lane,
+                                                   unsigned n, unsigned end, unsigned *known)
+{
+    if (n + CHUNK <= *known || *known == end)
+        return true;
+    *known = n + TELL_AFTER < end ? n + TELL_AFTER : end;
+    return await(work, lane, *known);
+}
+
+/* One more bit of each value of a band, and values that begin with it. */
+static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const struct work &work,
+                                                        unsigned first, unsigned end)
+{
+    struct scan_shared *const shared = (struct scan_shared *)walk->shared;
+    const unsigned lane = walk->lane, last = work.scan->last;
+    const unsigned long long bits =
+        ~0ull << work.scan->first & ~0ull >> (BLOCK_SIZE - 1 - last);
+    const struct band band = {lane,
+                              (1u << lane) - 1,
+                              {zigzag_place[lane], zigzag_place[lane + WARP]},
+                              work.scan->first,
+                              last,
+                              (unsigned)bits,
+                              (unsigned)(bits >> 32),
+                              1 << work.scan->low};
+    unsigned run = 0, known = first;
+    struct loaded loaded;
+    if (!await_chunk(work, lane, first, end, &known))
+        return false;
+    load_chunk(work, band, first, end, &loaded);
+    for (unsigned n = first; n < end; n += CHUNK) {
+        const struct chunk chunk = take_chunk(shared, band, loaded);
+        if (n + CHUNK < end) {
+            if (!await_chunk(work, lane, n + CHUNK, end, &known))
                 return false;
-            index = block_index(work, next + own);
-            load_chunk(work, lane, index, end - next, low, high);
+            load_chunk(work, band, n + CHUNK, end, &loaded);
         }
         for (unsigned b = 0; b < CHUNK && n + b < end; b++) {
-            const unsigned some_low = __shfl_sync(~0u, chunk.some_low, b),
-                           some_high = __shfl_sync(~0u, chunk.some_high, b),
-                           block = __shfl_sync(~0u, chunk.index, b);
+            const struct old_block old =
+                old_block_of(band, chunk, b, shared->blocks[b * WARP + lane]);
+            const unsigned index = __shfl_sync(~0u, chunk.index, b);
             if (!has_bits(walk))
                 return false;
-            if (run && !(some_low | some_high)) {
+            if (run && !old.some) {
                 run--;
                 continue;
             }
-            if (!decode_band_block(walk, work, lane, block, some_low, some_high, words[b * WARP],
-                                   &run))
+            if (!decode_band_block(walk, band, old,
+                                   (const unsigned char *)shared->zero_places + b * RANKS,
+                                   work.coefficients + (size_t)index * BLOCK_SIZE, &run))
                 return false;
         }
-        tell(work, own, next < end ? next : end);
+        if (n + CHUNK - walk->told >= TELL_AFTER) {
+            walk->told = n + CHUNK;
+            tell(work, lane, walk->told);
+        }
     }
     return !run;
 }
@@ -753,7 +494,7 @@ static __device__ __forceinline__ bool decode_scan(struct walk *walk, const stru
 }
 
 /* A thread block decodes a picture. */
-static __global__ void __launch_bounds__(SCAN_WARPS_MOST *WARP)
+static __global__ void __launch_bounds__(SCAN_WARPS_MOST *WARP, 2)
     scans_kernel(const struct jpeg_group group)
 {
     extern __shared__ __align__(16) unsigned char memory[];
@@ -763,7 +504,7 @@ static __global__ void __launch_bounds__(SCAN_WARPS_MOST *WARP)
     const struct jpeg_stream *const stream = &group.streams[picture];
     const struct jpeg_picture *const about = &group.pictures[picture];
     struct walk walk = {};
-    walk.shared = (struct scan_shared *)memory + warp;
+    walk.shared = &((struct scan_shared *)memory + warp)->walk;
     walk.raw = group.raw + stream->raw;
     walk.raw_bytes = stream->raw_bytes;
     walk.lane = threadIdx.x % WARP;
@@ -772,7 +513,9 @@ static __global__ void __launch_bounds__(SCAN_WARPS_MOST *WARP)
     if (!threadIdx.x)
         failed = 0;
     __syncthreads();
-    for (unsigned i = warp; i < stream->scans; i += blockDim.x / WARP) {
+    const unsigned warps = blockDim.x / WARP;
+    for (unsigned n = warp; n < stream->scans; n += warps) {
+        const unsigned i = stream->scans <= warps ? stream->scan_of_warp[n] : n;
         const struct jpeg_scan *const scan = &group.scans[stream->first_scan + i];
         const struct work work = {scan,
                                   group.coefficients + (size_t)about->first_block * BLOCK_SIZE,
