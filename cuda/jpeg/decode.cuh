@@ -148,14 +148,14 @@ struct jpeg_scan {
     /* The blocks of a row of a scan of one component, which lacks those beside and below the
      * picture, and the component's blocks in the picture's MCU; 0: the scan has whole MCUs. */
     unsigned across, h, v, before;
-    unsigned mcu_blocks;            /* of the scan */
-    unsigned long long order;       /* bits 4n: the index in the picture's MCU of the scan's block n */
-    unsigned components_of_block;   /* bits 2n: the component of the scan's block n */
-    unsigned table_of_block;        /* bit n: which table has the DC values of block n */
-    unsigned table[2];              /* offsets of the tables' numbers of codes; a sequential scan's are
-                                     * those of DC and of AC */
-    unsigned first, last, low;      /* the band, and the bits that are left to later scans */
-    unsigned needs;                 /* a bit for each earlier scan of the picture that this one changes */
+    unsigned mcu_blocks;      /* of the scan */
+    unsigned long long order; /* bits 4n: the index in the picture's MCU of the scan's block n */
+    unsigned components_of_block; /* bits 2n: the component of the scan's block n */
+    unsigned table_of_block;      /* bit n: which table has the DC values of block n */
+    unsigned table[2];         /* offsets of the tables' numbers of codes; a sequential scan's are
+                                * those of DC and of AC */
+    unsigned first, last, low; /* the band, and the bits that are left to later scans */
+    unsigned needs; /* a bit for each earlier scan of the picture that this one changes */
 };
 
 /* The facts about a stream that the kernels find. */
@@ -212,8 +212,8 @@ void gf_jpeg_divide_scans(const struct gf_jpeg_header *header, struct jpeg_strea
 
 /* Describes the scans of the picture; NULL: only finds out. Returns false if the kernels cannot
  * decode them. */
-bool gf_jpeg_describe_scans(const struct gf_jpeg_header *header,
-                            const struct jpeg_picture *picture, struct jpeg_scan *scans);
+bool gf_jpeg_describe_scans(const struct gf_jpeg_header *header, const struct jpeg_picture *picture,
+                            struct jpeg_scan *scans);
 
 /* Reads states and subsequences of a stream. */
 

@@ -11,7 +11,7 @@
 struct jpeg_amounts {
     uint64_t pictures, raw, words, tiles, intervals, subsequences, sequences, dc_tiles, blocks;
     uint64_t scanned, scans; /* the pictures of several scans, and their scans */
-    uint64_t beyond; /* the number for the picture with the most entries */
+    uint64_t beyond;         /* the number for the picture with the most entries */
     uint64_t scratch;
 };
 
@@ -168,7 +168,8 @@ static void describe_blocks(const struct jpeg_picture *picture, const unsigned p
     }
 }
 
-/* Describes a picture of several scans, which has no subsequences. Each block has a bit at least. */
+/* Describes a picture of several scans, which has no subsequences. Each block has a bit at least.
+ */
 static bool describe_several(const struct gf_jpeg_decode_picture *from,
                              struct jpeg_picture *picture, struct jpeg_stream *stream)
 {
@@ -471,9 +472,8 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     for (unsigned i = 0; i < count; i++) {
         struct gf_jpeg_decode_picture *const picture = members[i].picture;
         picture->decoded = !host.described.flags[i];
-        picture->end = picture->header->scans
-                           ? picture->header->end
-                           : picture->header->scan + host.described.ends[i];
+        picture->end = picture->header->scans ? picture->header->end
+                                              : picture->header->scan + host.described.ends[i];
     }
     return coder_add_times(decoder, error);
 }

@@ -104,8 +104,8 @@ static void list_rows(const struct gf_jpeg_scan *from, const struct jpeg_picture
     scan->h = (unsigned)picture->h[c];
     scan->v = (unsigned)picture->v[c];
     scan->across = blocks_for((unsigned)(picture->width * picture->h[c]), 8u * (unsigned)h_most);
-    scan->blocks =
-        scan->across * blocks_for((unsigned)(picture->height * picture->v[c]), 8u * (unsigned)v_most);
+    scan->blocks = scan->across *
+                   blocks_for((unsigned)(picture->height * picture->v[c]), 8u * (unsigned)v_most);
     scan->mcu_blocks = 1;
     scan->components_of_block = (unsigned)c;
 }
@@ -124,8 +124,8 @@ static unsigned needs_of(const struct gf_jpeg_header *header, int index)
     return needs;
 }
 
-bool gf_jpeg_describe_scans(const struct gf_jpeg_header *header,
-                            const struct jpeg_picture *picture, struct jpeg_scan *scans)
+bool gf_jpeg_describe_scans(const struct gf_jpeg_header *header, const struct jpeg_picture *picture,
+                            struct jpeg_scan *scans)
 {
     const uint32_t begin = (uint32_t)gf_jpeg_scans_begin(header);
     for (int i = 0; i < header->scans; i++) {
@@ -166,8 +166,8 @@ void gf_jpeg_divide_scans(const struct gf_jpeg_header *header, struct jpeg_strea
         int longer = 0; /* scans */
         for (int k = 0; k < scans; k++) {
             const uint32_t bytes = header->list[k].end - header->list[k].begin;
-            longer += bytes > scan->end - scan->begin ||
-                      (bytes == scan->end - scan->begin && k < i);
+            longer +=
+                bytes > scan->end - scan->begin || (bytes == scan->end - scan->begin && k < i);
         }
         const int row = longer / PARTS * PARTS, left = scans - row < PARTS ? scans - row : PARTS;
         stream->scan_of_warp[row + left - 1 - longer % PARTS] = (unsigned char)i;

@@ -32,13 +32,13 @@ struct walk {
     const unsigned char *raw; /* the picture's bytes, a multiple of 16 */
     unsigned raw_bytes, end;  /* end: of the scan */
     unsigned lane;
-    unsigned begin;    /* of the interval */
-    unsigned next;     /* the offset of the next piece, a multiple of 4 */
-    unsigned stop;     /* the offset of the marker behind the interval, when that is known */
-    unsigned before;   /* the last byte of the piece before */
+    unsigned begin;       /* of the interval */
+    unsigned next;        /* the offset of the next piece, a multiple of 4 */
+    unsigned stop;        /* the offset of the marker behind the interval, when that is known */
+    unsigned before;      /* the last byte of the piece before */
     uint32_t word, ahead; /* the lane's words of the next piece and of the one behind it */
-    bool ended;        /* the buffer holds the interval's last bits */
-    unsigned at, limit; /* places in the buffer, in bits: of the next bit, and behind the last */
+    bool ended;           /* the buffer holds the interval's last bits */
+    unsigned at, limit;   /* places in the buffer, in bits: of the next bit, and behind the last */
     /* The next bits, of which at least 65 are valid; the word behind them, and where that is. */
     uint32_t high, middle, low, later;
     unsigned known, word_at;
@@ -224,15 +224,11 @@ static __device__ __forceinline__ void take_many_bits(struct walk *walk, unsigne
     }
 }
 
-/* Goes on behind the restart marker with this number. */
-static __device__ __forceinline__ bool pass_restart(struct walk *walk, unsigned number)
+/* Whether the restart marker with this number ends the interval. */
+static __device__ __forceinline__ bool stops_at_restart(const struct walk &walk, unsigned number)
 {
-    const unsigned stop = walk->stop;
-    if (stop + 2 > walk->end || __ldg(walk->raw + stop) != FULL ||
-        __ldg(walk->raw + stop + 1) != RESTART + number % 8)
-        return false;
-    begin_interval(walk, stop + 2);
-    return true;
+    return walk.stop + 2 <= walk.end && __ldg(walk.raw + walk.stop) == FULL &&
+           __ldg(walk.raw + walk.stop + 1) == RESTART + number % 8;
 }
 
 /* ---- codes ---- */
@@ -348,8 +344,7 @@ static __device__ __forceinline__ unsigned next_symbol(const struct walk &walk, 
 static __device__ __forceinline__ void make_looks(struct walk *walk)
 {
     const unsigned half = walk->lane & CODE_BITS_MOST;
-    const unsigned count =
-        __ldg(table_of(*walk, (int)half) + walk->lane % CODE_BITS_MOST);
+    const unsigned count = __ldg(table_of(*walk, (int)half) + walk->lane % CODE_BITS_MOST);
     int code = 0, index = 0;
     for (unsigned length = 0; length < CODE_BITS_MOST; length++, code *= 2) {
         const int codes = (int)__shfl_sync(~0u, count, half + length);

@@ -34,7 +34,7 @@ struct work {
     int16_t *coefficients, *dc; /* of the picture's first block */
     unsigned mcus_across, mcu_blocks;
     volatile unsigned *progress, *failed; /* of the scans of the picture, in shared memory */
-    unsigned number;            /* of the scan */
+    unsigned number;                      /* of the scan */
 };
 
 /* Returns the index of the scan's block n in the picture. */
@@ -56,9 +56,8 @@ struct indices {
     unsigned from, own;
 };
 
-static __device__ __forceinline__ unsigned index_of(struct indices *indices,
-                                                    const struct work &work, unsigned lane,
-                                                    unsigned n)
+static __device__ __forceinline__ unsigned
+index_of(struct indices *indices, const struct work &work, unsigned lane, unsigned n)
 {
     if (n - indices->from >= INDICES) {
         indices->from = n;
@@ -93,8 +92,8 @@ static __device__ __forceinline__ bool await(const struct work &work, unsigned l
 /* DC values, shifted by the bits that are left to later scans; of a sequential scan all
  * coefficients. */
 template <bool SEQUENTIAL>
-static __device__ __forceinline__ bool decode_values(struct walk *walk, const struct work &work, unsigned first,
-                                     unsigned end)
+static __device__ __forceinline__ bool decode_values(struct walk *walk, const struct work &work,
+                                                     unsigned first, unsigned end)
 {
     const struct jpeg_scan *const scan = work.scan;
     const unsigned tables = scan->table_of_block, components = scan->components_of_block;
@@ -142,8 +141,8 @@ static __device__ __forceinline__ bool decode_values(struct walk *walk, const st
 }
 
 /* One more bit of each DC value. */
-static __device__ __forceinline__ bool decode_dc_bits(struct walk *walk, const struct work &work, unsigned first,
-                                      unsigned end)
+static __device__ __forceinline__ bool decode_dc_bits(struct walk *walk, const struct work &work,
+                                                      unsigned first, unsigned end)
 {
     if (!await(work, walk->lane, ~0u))
         return false;
@@ -160,8 +159,8 @@ static __device__ __forceinline__ bool decode_dc_bits(struct walk *walk, const s
 }
 
 /* The first bits of a band of AC values. */
-static __device__ __forceinline__ bool decode_band(struct walk *walk, const struct work &work, unsigned first,
-                                   unsigned end)
+static __device__ __forceinline__ bool decode_band(struct walk *walk, const struct work &work,
+                                                   unsigned first, unsigned end)
 {
     const unsigned last = work.scan->last, low = work.scan->low, lane = walk->lane;
     struct indices indices = {first, block_index(work, first + lane)};
@@ -201,8 +200,8 @@ static __device__ __forceinline__ bool decode_band(struct walk *walk, const stru
     return !run;
 }
 
-/* The lane's two coefficients of each block, `lane` and `lane` + 32 in zigzag order, and the band of
- * a scan, with a bit for each coefficient. */
+/* The lane's two coefficients of each block, `lane` and `lane` + 32 in zigzag order, and the band
+ * of a scan, with a bit for each coefficient. */
 struct band {
     unsigned lane, below; /* below: a bit for each lane before this one */
     unsigned place[2];
@@ -212,7 +211,7 @@ struct band {
 
 /* A block before a scan that brings one more bit. */
 struct old_block {
-    unsigned low, high;    /* a bit for each value of the band but 0 */
+    unsigned low, high;         /* a bit for each value of the band but 0 */
     unsigned own_low, own_high; /* how many of them are before the lane's coefficients */
     unsigned some;              /* how many there are */
     int values[2];
@@ -245,9 +244,8 @@ enum { DAMAGED = BLOCK_SIZE + 1 };
  * the bits of values but 0 follow. *from becomes the place of the next bit, less the bits of values
  * that were taken. `zero_place` are the places of the band's zeros. */
 static __device__ __forceinline__ unsigned
-decode_symbols(struct walk *walk, const struct band &band,
-               const volatile unsigned char *zero_place, struct new_block *block, unsigned *from,
-               unsigned *run)
+decode_symbols(struct walk *walk, const struct band &band, const volatile unsigned char *zero_place,
+               struct new_block *block, unsigned *from, unsigned *run)
 {
     unsigned k = band.first;
     do {
@@ -291,9 +289,10 @@ decode_symbols(struct walk *walk, const struct band &band,
 }
 
 /* Decodes one block. *run is the number of blocks, with this one, that have no symbols. */
-static __device__ __forceinline__ bool
-decode_band_block(struct walk *walk, const struct band &band, const struct old_block &old,
-                  const volatile unsigned char *zero_place, int16_t *to, unsigned *run)
+static __device__ __forceinline__ bool decode_band_block(struct walk *walk, const struct band &band,
+                                                         const struct old_block &old,
+                                                         const volatile unsigned char *zero_place,
+                                                         int16_t *to, unsigned *run)
 {
     struct new_block block = {{NO_SIGN, NO_SIGN}, {0, 0}};
     unsigned k = band.first, from = walk->at;
@@ -338,9 +337,8 @@ static __device__ __forceinline__ void load_chunk(const struct work &work, const
     loaded->index = block_index(work, n + band.lane);
 #pragma unroll
     for (unsigned b = 0; b < CHUNK; b++) {
-        const unsigned short *const block =
-            (const unsigned short *)work.coefficients +
-            (size_t)__shfl_sync(~0u, loaded->index, b) * BLOCK_SIZE;
+        const unsigned short *const block = (const unsigned short *)work.coefficients +
+                                            (size_t)__shfl_sync(~0u, loaded->index, b) * BLOCK_SIZE;
         loaded->low[b] = n + b < end ? __ldcg(block + band.place[0]) : 0;
         loaded->high[b] = n + b < end ? __ldcg(block + band.place[1]) : 0;
     }
@@ -378,9 +376,8 @@ take_chunk(struct scan_shared *shared, const struct band &band, const struct loa
     return chunk;
 }
 
-static __device__ __forceinline__ struct old_block old_block_of(const struct band &band,
-                                                                const struct chunk &chunk,
-                                                                unsigned b, uint32_t word)
+static __device__ __forceinline__ struct old_block
+old_block_of(const struct band &band, const struct chunk &chunk, unsigned b, uint32_t word)
 {
     struct old_block old;
     old.low = __shfl_sync(~0u, chunk.low, b);
@@ -410,8 +407,7 @@ static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const
 {
     struct scan_shared *const shared = (struct scan_shared *)walk->shared;
     const unsigned lane = walk->lane, last = work.scan->last;
-    const unsigned long long bits =
-        ~0ull << work.scan->first & ~0ull >> (BLOCK_SIZE - 1 - last);
+    const unsigned long long bits = ~0ull << work.scan->first & ~0ull >> (BLOCK_SIZE - 1 - last);
     const struct band band = {lane,
                               (1u << lane) - 1,
                               {zigzag_place[lane], zigzag_place[lane + WARP]},
@@ -455,8 +451,8 @@ static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const
     return !run;
 }
 
-static __device__ __forceinline__ bool decode_interval(struct walk *walk, const struct work &work, unsigned first,
-                                       unsigned end)
+static __device__ __forceinline__ bool decode_interval(struct walk *walk, const struct work &work,
+                                                       unsigned first, unsigned end)
 {
     switch (walk->kind) {
     case JPEG_SEQUENTIAL_SCAN:
@@ -481,16 +477,19 @@ static __device__ __forceinline__ bool ends_right(struct walk *walk)
 static __device__ __forceinline__ bool decode_scan(struct walk *walk, const struct work &work)
 {
     const struct jpeg_scan *const scan = work.scan;
-    bool right = true;
-    begin_interval(walk, scan->begin);
-    for (unsigned n = 0, number = 0; right && n < scan->blocks; number++) {
+    unsigned begin = scan->begin;
+    for (unsigned n = 0, number = 0; n < scan->blocks; number++) {
         const unsigned left = scan->blocks - n,
                        some = left < scan->interval_blocks ? left : scan->interval_blocks;
-        right = (!number || pass_restart(walk, number - 1)) &&
-                decode_interval(walk, work, n, n + some) && ends_right(walk);
+        begin_interval(walk, begin);
+        if (!decode_interval(walk, work, n, n + some) || !ends_right(walk))
+            return false;
         n += some;
+        if (n < scan->blocks && !stops_at_restart(*walk, number))
+            return false;
+        begin = walk->stop + 2;
     }
-    return right && walk->stop == scan->end;
+    return walk->stop == scan->end;
 }
 
 /* A thread block decodes a picture. */

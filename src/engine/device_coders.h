@@ -48,7 +48,7 @@ struct gf_coder_calls {
     bool encodes;
     bool keeps; /* if a run and the next one have several pictures, the results of the first stay
                  * until the run after these */
-    int group_most; /* the most pictures of a group */
+    int group_most;       /* the most pictures of a group */
     uint64_t group_bytes; /* the largest size of a group in bytes, unless it is a single picture */
     /* Creates a coder that uses at most `bytes` of the device's memory. Only the calling thread may
      * use it. */

@@ -459,8 +459,8 @@ static void *make_damaged(void *argument)
     for (int i = 0; i < files; i++) {
         if (i % DAMAGED_ALIKE == 0) {
             const struct jpeg_kind kind =
-                choose(random_below(&maker->seed, 40) ? 60 : unless_small(400, 100), i / DAMAGED_ALIKE,
-                       &maker->seed);
+                choose(random_below(&maker->seed, 40) ? 60 : unless_small(400, 100),
+                       i / DAMAGED_ALIKE, &maker->seed);
             free(sound.data);
             sound = jpeg_make(&kind, &maker->seed);
             gf_jpeg_header_read(sound.data, sound.size, &header);
@@ -551,6 +551,46 @@ static struct jpeg_file with_tail(const struct jpeg_file *file, size_t kept, con
     return made;
 }
 
+/* A table of quantisers before each scan but the first: a component keeps those of its first. */
+static void test_latched(void **state)
+{
+    const struct fixture *const fixture = *state;
+    NEEDS_GPU(fixture);
+    struct tally tally = {0};
+    uint64_t seed = 29;
+    for (int script = 1; script <= JPEG_SCRIPTS; script++) {
+        const struct jpeg_kind kind = {.width = 70,
+                                       .height = 50,
+                                       .components = 3,
+                                       .h = {2, 1, 1},
+                                       .v = {1, 1, 1},
+                                       .quality = 80,
+                                       .script = script};
+        const struct jpeg_file file = jpeg_make(&kind, &seed);
+        struct gf_jpeg_header header;
+        unsigned char table[69] = {0xff, 0xdb, 0, 67};
+        assert_true(gf_jpeg_header_read(file.data, file.size, &header));
+        struct jpeg_file changed = {NULL, 0};
+        changed.data = malloc(file.size + (size_t)header.scans * sizeof table);
+        assert_non_null(changed.data);
+        for (int i = 0; i < header.scans; i++) {
+            const size_t from = i ? header.list[i - 1].end : 0, to = header.list[i].end;
+            table[4] = (unsigned char)(i % 2);
+            memset(table + 5, 1 + random_below(&seed, 30), 64);
+            memcpy(changed.data + changed.size, file.data + from, to - from);
+            memcpy(changed.data + changed.size + to - from, table, sizeof table);
+            changed.size += to - from + sizeof table;
+        }
+        memcpy(changed.data + changed.size, "\xff\xd9", 2);
+        changed.size += 2;
+        add(fixture->group, changed);
+        free(file.data);
+    }
+    check(fixture->group, fixture->decoder, &tally);
+    assert_int_equal(tally.files, JPEG_SCRIPTS);
+    assert_int_equal(tally.decoded, tally.files);
+}
+
 static void test_tails(void **state)
 {
     static const bool expected[] = {true, true, false, false, false, false, false};
@@ -617,6 +657,7 @@ int main(void)
         cmocka_unit_test(test_nonsense), cmocka_unit_test(test_tails),
         cmocka_unit_test(test_memory),   cmocka_unit_test(test_samplings),
         cmocka_unit_test(test_extremes), cmocka_unit_test(test_cancelling),
+        cmocka_unit_test(test_latched),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

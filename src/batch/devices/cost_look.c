@@ -42,7 +42,7 @@ struct look {
     int frames;   /* that are filtered */
     bool device_decodes;
     bool several_scans; /* a JPEG that the GPU decodes in batches only */
-    bool marked; /* a PNG whose stripes all processors read */
+    bool marked;        /* a PNG whose stripes all processors read */
     /* The file is decoded at 1 / reduction of this size. */
     int reduction, width, height;
 };

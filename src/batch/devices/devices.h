@@ -102,7 +102,8 @@ enum {
     GF_BATCH_WORKERS_MAX = 256,
     GF_BATCH_CODEC_WORKERS = 32,
     GF_BATCH_MANY_WORKERS = 96,
-    GF_BATCH_SCANS_WORKERS = 192 /* for JPEGs of several scans: a few take the GPU as long as many */
+    GF_BATCH_SCANS_WORKERS =
+        192 /* for JPEGs of several scans: a few take the GPU as long as many */
 };
 
 /* The number of pictures from which settings pay off that make the start longer. On an H200 150

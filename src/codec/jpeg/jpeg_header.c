@@ -224,8 +224,8 @@ static bool add_component(struct reader *reader, struct gf_jpeg_scan *scan, int 
     const struct gf_jpeg_component *const component = &reader->header->component[c];
     const int expected = scan->high ? scan->high : UNKNOWN;
     const bool uses_dc = !scan->first && !scan->high, uses_ac = scan->last > 0;
-    if ((scan->first && reader->left[c][0] == UNKNOWN) ||
-        (uses_dc && !reader->dc[component->dc]) || (uses_ac && !reader->ac[component->ac]))
+    if ((scan->first && reader->left[c][0] == UNKNOWN) || (uses_dc && !reader->dc[component->dc]) ||
+        (uses_ac && !reader->ac[component->ac]))
         return false;
     for (int k = scan->first; k <= scan->last; k++) {
         if (reader->left[c][k] != expected)
@@ -352,7 +352,8 @@ static bool read_scans(struct reader *reader)
         header->end = at + 2;
         if (data[at] != 0xff || marker == EOI)
             return data[at] == 0xff && has_everything(reader);
-        const size_t length = reader->size - at < 4 ? 0 : (size_t)(data[at + 2] << 8 | data[at + 3]);
+        const size_t length =
+            reader->size - at < 4 ? 0 : (size_t)(data[at + 2] << 8 | data[at + 3]);
         if (length < 2 || reader->size - at - 2 < length ||
             !read_marker(reader, marker, data + at + 4, data + at + 2 + length))
             return false;

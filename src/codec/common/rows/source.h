@@ -53,10 +53,10 @@ struct gf_source {
     uint64_t file_bytes;           /* the bytes of the file if opening the source has read it as a
                                     * whole; else 0 */
     bool for_device_codec;         /* the header says that a GPU's decoder can decode the file */
-    bool for_device_batch;         /* ... but that it is worth it for many such files at once only */
-    const struct gf_yuv *yuv;      /* the input goes on with a frame of YCbCr, from which the rows
-                                    * are made, and which a GPU can convert; else NULL */
-    int reduction;                 /* the reduction given to reduce(); 0 and 1: the full size */
+    bool for_device_batch;    /* ... but that it is worth it for many such files at once only */
+    const struct gf_yuv *yuv; /* the input goes on with a frame of YCbCr, from which the rows
+                               * are made, and which a GPU can convert; else NULL */
+    int reduction;            /* the reduction given to reduce(); 0 and 1: the full size */
     int most_reduction; /* the most that reduce() takes: 2, 4 or 8; 0: pictures are decoded at the
                          * full size only */
     /* Makes the source decode pictures at 1/reduction of their size (2, 4 or 8), and changes
