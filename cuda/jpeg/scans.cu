@@ -21,7 +21,7 @@ enum {
 
 struct scan_shared {
     struct walk_shared walk;
-    uint32_t blocks[CHUNK * WARP]; /* two coefficients of each lane */
+    uint2 blocks[CHUNK * WARP]; /* what each lane knows of the blocks of a chunk; see old_block */
     /* Of each block of a chunk: where the zeros of the band are, in zigzag order. */
     uint32_t zero_places[CHUNK * RANKS / 4];
 };
@@ -209,13 +209,29 @@ struct band {
     int one; /* what a bit of the scan is worth */
 };
 
-/* A block before a scan that brings one more bit. */
+/* A block before the scan, as a lane knows it. */
 struct old_block {
-    unsigned low, high;         /* a bit for each value of the band but 0 */
-    unsigned own_low, own_high; /* how many of them are before the lane's coefficients */
-    unsigned some;              /* how many there are */
-    int values[2];
+    int values[2];   /* the lane's */
+    bool is_some[2]; /* they are values of the band but 0 */
+    unsigned own[2]; /* how many such values are before them */
+    unsigned some;   /* how many there are in the block */
 };
+
+static __device__ __forceinline__ uint2 pack_block(unsigned low, unsigned high, bool some_low,
+                                                   bool some_high, unsigned own_low,
+                                                   unsigned own_high, unsigned some)
+{
+    return make_uint2(low | high << 16, (own_low & 255) | (own_high & 255) << 8 | some << 16 |
+                                            (unsigned)some_low << 24 | (unsigned)some_high << 25);
+}
+
+static __device__ __forceinline__ struct old_block unpack_block(uint2 packed)
+{
+    return {{(int16_t)packed.x, (int)packed.x >> 16},
+            {(packed.y >> 24 & 1) != 0, (packed.y >> 25 & 1) != 0},
+            {packed.y & 255, packed.y >> 8 & 255},
+            packed.y >> 16 & 255};
+}
 
 /* What the scan brings to the lane's coefficients: a sign of new ones, and where the bits of those
  * that were not 0 begin, less the bits of the values before them. */
@@ -227,14 +243,6 @@ struct new_block {
 static __device__ __forceinline__ bool has(unsigned bits, unsigned lane)
 {
     return bits >> lane & 1;
-}
-
-/* Returns how many zeros of the band are before each of the lane's coefficients. */
-static __device__ __forceinline__ uint2 count_zeros(const struct band &band, unsigned some_low,
-                                                    unsigned some_high)
-{
-    const unsigned low = ~some_low & band.low, high = ~some_high & band.high;
-    return make_uint2(__popc(low & band.below), __popc(low) + __popc(high & band.below));
 }
 
 enum { DAMAGED = BLOCK_SIZE + 1 };
@@ -313,8 +321,8 @@ static __device__ __forceinline__ bool decode_band_block(struct walk *walk, cons
         int value = old.values[i];
         if (block.sign[i])
             value = block.sign[i] == PLUS ? band.one : -band.one;
-        if (has(i ? old.high : old.low, band.lane)) {
-            const unsigned at = block.bits_from[i] + (i ? old.own_high : old.own_low);
+        if (old.is_some[i]) {
+            const unsigned at = block.bits_from[i] + old.own[i];
             if (has(walk->shared->bits[at / 32], ~at % 32))
                 value += value > 0 ? band.one : -band.one;
         }
@@ -344,16 +352,10 @@ static __device__ __forceinline__ void load_chunk(const struct work &work, const
     }
 }
 
-/* A chunk: of block `lane` its index and a bit for each value of the band but 0. */
-struct chunk {
-    unsigned index, low, high;
-};
-
-/* Takes a loaded chunk, and notes in shared memory where the zeros are. */
-static __device__ __forceinline__ struct chunk
+/* Takes a loaded chunk to shared memory, and notes where the zeros are. */
+static __device__ __forceinline__ void
 take_chunk(struct scan_shared *shared, const struct band &band, const struct loaded &loaded)
 {
-    struct chunk chunk = {loaded.index, 0, 0};
     unsigned char *const places = (unsigned char *)shared->zero_places;
     __syncwarp();
     for (unsigned i = band.lane; i < CHUNK * RANKS / 4; i += WARP)
@@ -361,34 +363,21 @@ take_chunk(struct scan_shared *shared, const struct band &band, const struct loa
     __syncwarp();
 #pragma unroll
     for (unsigned b = 0; b < CHUNK; b++) {
-        const unsigned low = __ballot_sync(~0u, loaded.low[b] != 0) & band.low,
-                       high = __ballot_sync(~0u, loaded.high[b] != 0) & band.high;
-        const uint2 zeros = count_zeros(band, low, high);
-        shared->blocks[b * WARP + band.lane] = loaded.low[b] | loaded.high[b] << 16;
-        if (has(~low & band.low, band.lane))
-            places[b * RANKS + zeros.x] = (unsigned char)band.lane;
-        if (has(~high & band.high, band.lane))
-            places[b * RANKS + zeros.y] = (unsigned char)(band.lane + WARP);
-        chunk.low = band.lane == b ? low : chunk.low;
-        chunk.high = band.lane == b ? high : chunk.high;
+        const unsigned low = ~__ballot_sync(~0u, loaded.low[b] != 0) & band.low,
+                       high = ~__ballot_sync(~0u, loaded.high[b] != 0) & band.high;
+        const unsigned zeros_low = __popc(low), zeros = zeros_low + __popc(high),
+                       rank_low = __popc(low & band.below),
+                       rank_high = zeros_low + __popc(high & band.below);
+        if (has(low, band.lane))
+            places[b * RANKS + rank_low] = (unsigned char)band.lane;
+        if (has(high, band.lane))
+            places[b * RANKS + rank_high] = (unsigned char)(band.lane + WARP);
+        shared->blocks[b * WARP + band.lane] = pack_block(
+            loaded.low[b], loaded.high[b], has(~low & band.low, band.lane),
+            has(~high & band.high, band.lane), band.lane - band.first - rank_low,
+            band.lane + WARP - band.first - rank_high, band.last - band.first + 1 - zeros);
     }
     __syncwarp();
-    return chunk;
-}
-
-static __device__ __forceinline__ struct old_block
-old_block_of(const struct band &band, const struct chunk &chunk, unsigned b, uint32_t word)
-{
-    struct old_block old;
-    old.low = __shfl_sync(~0u, chunk.low, b);
-    old.high = __shfl_sync(~0u, chunk.high, b);
-    const uint2 zeros = count_zeros(band, old.low, old.high);
-    old.own_low = band.lane - band.first - zeros.x;
-    old.own_high = band.lane + WARP - band.first - zeros.y;
-    old.some = __popc(old.low) + __popc(old.high);
-    old.values[0] = (int16_t)word;
-    old.values[1] = (int)word >> 16;
-    return old;
 }
 
 /* Waits for the scans that this one changes, some blocks ahead, so that it is seldom asked for. */
@@ -422,16 +411,16 @@ static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const
         return false;
     load_chunk(work, band, first, end, &loaded);
     for (unsigned n = first; n < end; n += CHUNK) {
-        const struct chunk chunk = take_chunk(shared, band, loaded);
+        const unsigned indices = loaded.index;
+        take_chunk(shared, band, loaded);
         if (n + CHUNK < end) {
             if (!await_chunk(work, lane, n + CHUNK, end, &known))
                 return false;
             load_chunk(work, band, n + CHUNK, end, &loaded);
         }
         for (unsigned b = 0; b < CHUNK && n + b < end; b++) {
-            const struct old_block old =
-                old_block_of(band, chunk, b, shared->blocks[b * WARP + lane]);
-            const unsigned index = __shfl_sync(~0u, chunk.index, b);
+            const struct old_block old = unpack_block(shared->blocks[b * WARP + lane]);
+            const unsigned index = __shfl_sync(~0u, indices, b);
             if (!has_bits(walk))
                 return false;
             if (run && !old.some) {
