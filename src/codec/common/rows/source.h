@@ -53,6 +53,7 @@ struct gf_source {
     uint64_t file_bytes;           /* the bytes of the file if opening the source has read it as a
                                     * whole; else 0 */
     bool for_device_codec;         /* the header says that a GPU's decoder can decode the file */
+    bool has_stripes;              /* a PNG whose stripes all processors read */
     const struct gf_yuv *yuv;      /* the input goes on with a frame of YCbCr, from which the rows
                                     * are made, and which a GPU can convert; else NULL */
     int reduction;                 /* the reduction given to reduce(); 0 and 1: the full size */
