@@ -11,9 +11,9 @@
 struct gf_device_decoder {
     enum gf_file_format file_format;
     enum gf_coder_kind kind;
-    /* The device decodes only files with stripes, which the source finds in the file's header.
-     * Several threads of the CPU can decode such a file before the device is ready. */
-    bool by_stripes;
+    /* The device decodes only files of which the source says so by their header. Several threads
+     * of the CPU can decode such a file before the device is ready. */
+    bool asks_source;
     /* The picture is a frame of YCbCr at the input's position; else it is the file as a whole. */
     bool is_frame;
     bool (*read)(struct gf_device_file *file, struct gf_format *format);
@@ -40,8 +40,8 @@ static bool read_jpeg(struct gf_device_file *file, struct gf_format *format)
 
 static bool read_png(struct gf_device_file *file, struct gf_format *format)
 {
-    struct gf_png_marked *const header = &file->png;
-    if (!gf_png_marked_read(file->data, file->size, header))
+    struct gf_png_file *const header = &file->png;
+    if (!gf_png_file_read(file->data, file->size, header))
         return false;
     *format = (struct gf_format){header->width, header->height, header->channels, header->bits};
     return true;
@@ -84,8 +84,8 @@ static size_t end_of_jpeg(const struct gf_coder_picture *picture)
     return picture->jpeg_decode.end;
 }
 
-/* Returns the end of the file, since gf_png_marked_read() leaves a file with bytes after IEND to
- * the CPU. */
+/* Returns the end of the file, since gf_png_file_read() leaves a file with bytes after IEND to the
+ * CPU. */
 static size_t end_of_png(const struct gf_coder_picture *picture)
 {
     return picture->png_decode.size;
@@ -135,11 +135,15 @@ static struct gf_view view_of(const struct gf_image *image)
                             .rows = image->format.height};
 }
 
-/* Rounds sizes up, so that the next file can use the same buffer. */
+/* Rounds sizes up, so that the next file can use the same buffer: another one would have to be
+ * pinned, which takes about as long as decoding a PNG. */
 static size_t rounded(size_t size)
 {
-    enum { STEP = 256 << 10 };
-    return (size + STEP - 1) / STEP * STEP;
+    enum { STEP = 256 << 10, STEPS = 4 };
+    size_t step = STEP;
+    while (size > STEPS * step)
+        step *= 2;
+    return (size + step - 1) / step * step;
 }
 
 /* Copies the bytes that the device needs. The position in the input does not change. */
@@ -181,9 +185,9 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     const struct gf_device_decoder *const decoder = decoder_of(file_format);
     struct gf_format found;
     file->data = NULL;
-    if (!decoder || (decoder->by_stripes && !(source && source->for_device_codec)))
+    if (!decoder || (decoder->asks_source && !(source && source->for_device_codec)))
         return GF_OK;
-    if (decoder->by_stripes && !one_thread && gf_device_starting())
+    if (decoder->asks_source && !one_thread && gf_device_starting())
         return GF_OK; /* the CPU will finish before the device is ready */
     *file = (struct gf_device_file){
         .decoder = decoder, .reduction = source && source->reduction > 1 ? source->reduction : 1};
@@ -209,7 +213,7 @@ bool gf_device_file_describe(const void *data, size_t size, const struct gf_sour
                                     .size = size,
                                     .decoder = decoder_of(source->file),
                                     .reduction = source->reduction > 1 ? source->reduction : 1};
-    return file->decoder && (!file->decoder->by_stripes || source->for_device_codec) &&
+    return file->decoder && (!file->decoder->asks_source || source->for_device_codec) &&
            file->decoder->read(file, &found) && same(found, source->format);
 }
 

@@ -6,7 +6,7 @@
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/jpeg/jpeg_header.h"
-#include "codec/png/png_marked.h"
+#include "codec/png/png_file.h"
 #include "engine/device_coders.h"
 #include "engine/engine.h"
 
@@ -19,7 +19,7 @@ struct gf_device_file {
     int reduction; /* 1, or the reduction of the source's pictures */
     union {
         struct gf_jpeg_header jpeg;
-        struct gf_png_marked png;
+        struct gf_png_file png;
         const struct gf_yuv *yuv; /* the source's */
     };
 };

@@ -343,19 +343,19 @@ static void test_png_gives_way(void **state)
     run_trial(&converted);
     assert_same_result(&converted);
     assert_true(converted.device_decoded && converted.device_encoded);
-    /* Decoded on the device: marked files, by whoever made them, unless it declines them. */
+    /* Decoded on the device: files of any program, unless it declines them. */
+    static const char *const inputs[] = {"in.png", "level6.png", "palette.png"};
     struct trial declined = {.input = "in.png", .output = "out.ppm", .serial = true},
-                 unmarked = {.input = "level6.png", .output = "out.ppm", .serial = true},
-                 marked = {.input = "in.png", .output = "out.ppm"};
-    for (int serial = 0; serial < 2; serial++) {
-        marked.serial = serial;
-        run_trial(&marked);
-        assert_same_result(&marked);
-        assert_true(marked.device_decoded);
+                 kept = {.chain = "", .input = "palette.png", .output = "out.png", .serial = true};
+    for (int i = 0; i < 6; i++) {
+        struct trial taken = {.input = inputs[i / 2], .output = "out.ppm", .serial = i % 2};
+        run_trial(&taken);
+        assert_same_result(&taken);
+        assert_true(taken.device_decoded);
     }
-    run_trial(&unmarked);
-    assert_same_result(&unmarked);
-    assert_false(unmarked.device_decoded);
+    run_trial(&kept); /* with its palette */
+    assert_same_result(&kept);
+    assert_false(kept.device_encoded);
     fake.declines = true;
     run_trial(&declined);
     fake.declines = false;
@@ -671,7 +671,9 @@ static int make_pictures(void **state)
     on_cpu("pad=170:130:colour=transparent", "in.ppm", "rgba.pam", GF_SUBSAMPLING_420);
     write_pam(in_folder("wide.pam"), format_of(150, 110, 3, 16), 6);
     const struct trial level6 = {.chain = "", .input = "in.ppm", .png_level = 6};
+    const struct trial palette = {.chain = "posterize=2", .input = "in.ppm", .png_palette = true};
     run_on_cpu(&level6, "level6.png");
+    run_on_cpu(&palette, "palette.png");
     on_cpu("", "in.ppm", "in.png", GF_SUBSAMPLING_420);
     on_cpu("", "wide.pam", "wide.png", GF_SUBSAMPLING_420);
     on_cpu("blur=3", "in.ppm", "in.jpg", GF_SUBSAMPLING_420);

@@ -43,6 +43,7 @@ struct look {
     bool device_decodes;
     bool several_scans; /* a JPEG that the GPU decodes in batches only */
     bool marked;        /* a PNG whose stripes all processors read */
+    bool unpacks;       /* a PNG that a GPU decodes */
     /* The file is decoded at 1 / reduction of this size. */
     int reduction, width, height;
 };
@@ -142,14 +143,14 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
         reduced = look->reduction > 1 ? 0.7 : 1;
     /* Outputs that use the same fraction of the size share one decoding. */
     const bool again = sample->decoded & look->reduction;
-    /* The CPU decodes a single marked PNG before a GPU has started. */
+    /* The CPU decodes a single PNG before a GPU has started. */
     const struct gf_cost_device_coder in_coder = gf_cost_device_coder(look->file),
                                       out_coder = gf_cost_device_coder(out);
     const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
                encodes = device && out_coder.file && gf_device_encodes(out, plan->out, options),
                decodes = device && look->device_decodes &&
                          (!look->several_scans || sample->pictures > 1) &&
-                         (!look->marked || sample->awake || sample->pictures > 1);
+                         (!look->unpacks || sample->awake || sample->pictures > 1);
     struct gf_cost_codec *const cpu = &sample->codec, *const cuda = &sample->cuda_codec;
     double times;
     enum gf_figure_id figure = gf_cost_decoder(look->file, look->bytes, read, &times);
@@ -159,9 +160,11 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
         add_codec(sample, figure, times, whole, read, &cpu->decode_ns, &cpu->alone_ns);
         add_codec(sample, decodes ? in_coder.file : figure, decodes ? 1 : times, whole || decodes,
                   read, &cuda->decode_ns, &cuda->alone_ns);
-        sample->cuda += copy_ns(sample, plan->in, reduced * read, decodes, in_coder.decode,
-                                GF_FIGURE_CUDA_UPLOAD) *
-                        (decodes && look->several_scans ? SCANS_TIMES : 1);
+        sample->cuda +=
+            copy_ns(sample, plan->in, reduced * read, decodes,
+                    look->unpacks && !look->marked ? GF_FIGURE_CUDA_PNG_STREAM : in_coder.decode,
+                    GF_FIGURE_CUDA_UPLOAD) *
+            (decodes && look->several_scans ? SCANS_TIMES : 1);
     }
     figure = gf_cost_encoder(out, options, &times);
     add_codec(sample, figure, times, true, written, &cpu->encode_ns, &cpu->alone_ns);
@@ -171,7 +174,7 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
         copy_ns(sample, plan->out, written, encodes, out_coder.encode, GF_FIGURE_CUDA_DOWNLOAD) +
         gf_cost_filter_ns(plan, request->figures, true);
     sample->device_codec |= decodes || encodes;
-    sample->device_unpacks |= decodes && look->marked;
+    sample->device_unpacks |= decodes && look->unpacks;
 }
 
 static void use_filter(struct sample *sample, const struct gf_filter *filter)
@@ -261,7 +264,8 @@ static void look_into(struct sample *sample, const struct gf_input_name *name)
                              .frames = frames_of(sample, input, source),
                              .device_decodes = source->for_device_codec,
                              .several_scans = source->for_device_batch};
-        look.marked = look.device_decodes && look.file == GF_FILE_PNG;
+        look.marked = source->has_stripes;
+        look.unpacks = look.device_decodes && look.file == GF_FILE_PNG;
         look.reduction =
             gf_plan_reduction(sample->chain, source->format, 1, source->most_reduction);
         if (look.reduction > 1)

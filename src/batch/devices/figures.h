@@ -55,6 +55,8 @@
     X(CUDA_ENCODE, "cuda-jpeg-encode", 0.06, "ns/pixel", "encoding JPEG on the GPU") \
     X(CUDA_FILE, "cuda-jpeg-file", 0.12, "ns/pixel", \
       "a thread's part in a JPEG that the GPU codes") \
+    X(CUDA_PNG_STREAM, "cuda-png-stream", 0.25, "ns/pixel", \
+      "decoding a PNG of another program on the GPU") \
     X(CUDA_PNG_DECODE, "cuda-png-decode", 0.1, "ns/pixel", "decoding a marked PNG on the GPU") \
     X(CUDA_PNG_ENCODE, "cuda-png-encode", 0.08, "ns/pixel", "encoding PNG at level 1 on the GPU") \
     X(CUDA_PNG_FILE, "cuda-png-file", 0.5, "ns/pixel", \

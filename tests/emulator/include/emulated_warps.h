@@ -27,6 +27,8 @@ void cluster_barrier();
 
 /* Runs other threads: for loops that wait for what these do. */
 void spin();
+/* Runs other warps. */
+void sleep_a_turn();
 
 template <class T> T shuffle(const char *name, unsigned mask, T value, unsigned from)
 {
@@ -116,5 +118,7 @@ template <class T, class U, class V> T atomicCAS(T *at, U expected, V value)
     return emulated::fetch(at, *at == (T)expected ? (T)value : *at);
 }
 
+/* Threads sleep in loops that ask again and again. */
+static inline void __nanosleep(unsigned) { emulated::sleep_a_turn(); }
 static inline void __threadfence() {}
 static inline void __threadfence_block() {}

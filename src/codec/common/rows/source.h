@@ -57,6 +57,10 @@ struct gf_source {
     const struct gf_yuv *yuv; /* the input goes on with a frame of YCbCr, from which the rows
                                * are made, and which a GPU can convert; else NULL */
     int reduction;            /* the reduction given to reduce(); 0 and 1: the full size */
+    bool has_stripes;         /* a PNG whose stripes all processors read */
+    const struct gf_yuv *yuv; /* the input goes on with a frame of YCbCr, from which the rows
+                               * are made, and which a GPU can convert; else NULL */
+    int reduction;            /* the reduction given to reduce(); 0 and 1: the full size */
     int most_reduction; /* the most that reduce() takes: 2, 4 or 8; 0: pictures are decoded at the
                          * full size only */
     /* Makes the source decode pictures at 1/reduction of their size (2, 4 or 8), and changes
