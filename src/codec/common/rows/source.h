@@ -54,9 +54,6 @@ struct gf_source {
                                     * whole; else 0 */
     bool for_device_codec;         /* the header says that a GPU's decoder can decode the file */
     bool for_device_batch;    /* ... but that it is worth it for many such files at once only */
-    const struct gf_yuv *yuv; /* the input goes on with a frame of YCbCr, from which the rows
-                               * are made, and which a GPU can convert; else NULL */
-    int reduction;            /* the reduction given to reduce(); 0 and 1: the full size */
     bool has_stripes;         /* a PNG whose stripes all processors read */
     const struct gf_yuv *yuv; /* the input goes on with a frame of YCbCr, from which the rows
                                * are made, and which a GPU can convert; else NULL */
