@@ -116,9 +116,17 @@ static bool has_scans(const struct gf_device_file *file)
     return file->decoder->kind == GF_CODER_JPEG_DECODE && file->jpeg.scans;
 }
 
+/* Whether the file is a PNG whose stream the device has to follow from its begin. */
+static bool has_stream(const struct gf_device_file *file)
+{
+    return file->decoder->kind == GF_CODER_PNG_DECODE && !file->png.marked;
+}
+
 static enum gf_coder_kind kind_of(const struct gf_device_file *file)
 {
-    return has_scans(file) ? GF_CODER_JPEG_SCANS_DECODE : file->decoder->kind;
+    return has_scans(file)    ? GF_CODER_JPEG_SCANS_DECODE
+           : has_stream(file) ? GF_CODER_PNG_STREAM_DECODE
+                              : file->decoder->kind;
 }
 
 static bool same(struct gf_format a, struct gf_format b)
@@ -135,7 +143,7 @@ static struct gf_view view_of(const struct gf_image *image)
                             .rows = image->format.height};
 }
 
-/* Rounds sizes up, so that the next file can use the same buffer: another one would have to be
+/* Rounds sizes up, so that the next file can use the same buffer: another one may have to be
  * pinned, which takes about as long as decoding a PNG. */
 static size_t rounded(size_t size)
 {
@@ -193,7 +201,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
         .decoder = decoder, .reduction = source && source->reduction > 1 ? source->reduction : 1};
     if (!find_bytes(input, source, file) || rounded(file->size) > bytes_most)
         return GF_OK;
-    file->data = gf_buffer_pool_take_host(buffers, rounded(file->size));
+    file->data = gf_buffer_pool_take_file(buffers, rounded(file->size));
     if (!file->data)
         return gf_fail_memory(error);
     const enum gf_status status = copy_input(input, file, error);

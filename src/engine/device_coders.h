@@ -16,7 +16,8 @@ enum gf_coder_kind {
     GF_CODER_JPEG_DECODE,
     GF_CODER_JPEG_SCANS_DECODE, /* JPEGs of several scans, by coders of the same type */
     GF_CODER_JPEG_ENCODE,
-    GF_CODER_PNG_DECODE,
+    GF_CODER_PNG_DECODE,        /* marked PNGs, whose stripes are independent */
+    GF_CODER_PNG_STREAM_DECODE, /* other PNGs, by coders of the same type */
     GF_CODER_PNG_ENCODE,
     GF_CODER_YUV_DECODE,
     GF_CODER_YUV_ENCODE,
@@ -46,6 +47,7 @@ struct gf_coder_picture {
 
 struct gf_coder_calls {
     bool encodes;
+    bool slow;  /* a group takes long, however few pictures it has */
     bool keeps; /* if a run and the next one have several pictures, the results of the first stay
                  * until the run after these */
     int group_most;       /* the most pictures of a group */
@@ -99,6 +101,7 @@ struct gf_coding {
     enum gf_status status;
     struct gf_error error;
     uint64_t bytes; /* the device memory for coding it */
+    double came_s;  /* when it came */
     struct gf_coding *next;
 };
 

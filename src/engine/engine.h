@@ -56,7 +56,8 @@ struct gf_buffer_pool {
     struct gf_buffer *buffer;
     int count;
     struct gf_lane **lane;
-    int lanes; /* the number of lanes that are open */
+    int lanes;   /* the number of lanes that are open */
+    bool shares; /* buffers of files come from memory that the backend's pools share */
     struct gf_thread_pool threads;
 };
 
@@ -68,6 +69,8 @@ void gf_buffer_pool_close(struct gf_buffer_pool *buffers);
  * backend's own memory. Returns NULL if no memory is left. */
 void *gf_buffer_pool_take_host(struct gf_buffer_pool *buffers, size_t size);
 void *gf_buffer_pool_take(struct gf_buffer_pool *buffers, size_t size);
+/* Takes a buffer of host memory for a file that a coder reads. */
+void *gf_buffer_pool_take_file(struct gf_buffer_pool *buffers, size_t size);
 void gf_buffer_pool_return(struct gf_buffer_pool *buffers, const void *data);
 /* Pins a buffer of host memory, unless it is pinned. The backend must be ready. */
 void gf_buffer_pool_pin(struct gf_buffer_pool *buffers, const void *data);
