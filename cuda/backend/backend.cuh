@@ -11,6 +11,16 @@
 #include "engine/backend.h"
 #include "gpufilter/status.h"
 
+/* Pages of host memory that pipelines share for files. */
+struct shared_pages {
+    void *data;
+    size_t size;
+    bool tried, pinned; /* whether pinning was tried, and succeeded */
+    struct shared_pages *next;
+};
+
+enum { STREAMS_SHARED = 32 };
+
 struct cuda_device {
     /* The start sets these members. They are constant afterwards. */
     char name[64];
@@ -22,8 +32,13 @@ struct cuda_device {
     double begin_s, end_s; /* begin and end of the successful start */
     struct gf_arena memory;
     struct gf_arena pinned; /* small pieces of host memory for copies */
-    pthread_mutex_t lock;   /* guards the members below */
-    int users;              /* number of backends */
+    struct gf_arena files;  /* host memory for files, pinned as a whole */
+    pthread_mutex_t pages_lock;
+    struct shared_pages *pages;          /* the chunks of `files` */
+    pthread_mutex_t lock;                /* guards the members below */
+    cudaStream_t stream[STREAMS_SHARED]; /* of the lanes of many pipelines; NULL: not created */
+    int streams_lent;                    /* the number of times that one of them was lent */
+    int users;                           /* number of backends */
     /* The driver's last answer about free memory: its time, the free bytes, and the bytes that the
      * arena held then. */
     double asked_s;
@@ -42,6 +57,9 @@ enum gf_status gf_cuda_device_starter(int index, struct gf_error *error);
 void gf_cuda_device_enter(int index);
 void gf_cuda_device_leave(int index);
 bool gf_cuda_device_is_shared(int index); /* whether several backends use the device */
+
+/* Pins all memory for files if `data` is a part of it. Returns whether it is. */
+bool gf_cuda_pin_files(int index, const void *data);
 
 /* Allocates a small piece of pinned memory. Returns NULL when out of memory. */
 void *gf_cuda_pinned_piece(int index, size_t size);
@@ -114,6 +132,7 @@ struct cuda_lane {
     cudaStream_t stream;
     cudaEvent_t ended; /* an event for which a waiting thread sleeps, unless the lane is a guest */
     bool is_guest, follows; /* see guest.cu */
+    bool shares_stream;     /* the stream is the device's, for several lanes */
     bool was_elsewhere;     /* a guest: its last work was not on the null stream */
     struct mark mark[MARKS_MAX];
     int marks, events; /* number of marks since the last wait; number of events created */

@@ -162,6 +162,8 @@ struct encoder_part {
     uint64_t offset, size; /* the position and size of the result on the host; size 0: none */
 };
 
+enum { CODED_LEAST = 4 << 20 }; /* bytes of results of several pictures */
+
 template <class Part> struct encoder : coder {
     struct pinned_memory coded; /* results */
     struct pinned_memory last;  /* those of the last run, if they are kept */
@@ -241,7 +243,11 @@ static enum gf_status reserve_coded(struct encoder<Part> *encoder, uint64_t size
     struct pinned_memory larger;
     if (size <= encoder->coded.size)
         return GF_OK;
-    const uint64_t roomy = coder_room(encoder, size + size / 4, encoder->placed, UINT64_MAX);
+    /* Results of many small pictures get some memory at once: while the device works, pinning more
+     * would wait for it. */
+    const uint64_t usual = encoder->expected > 1 ? CODED_LEAST : 0,
+                   room = coder_room(encoder, size + size / 4, encoder->placed, UINT64_MAX),
+                   roomy = room > usual ? room : usual;
     GF_CUDA_TRY(gf_cuda_pinned_alloc(roomy, &larger), encoder->device, error);
     if (encoder->coded_used)
         memcpy(larger.data, encoder->coded.data, encoder->coded_used);

@@ -412,6 +412,10 @@ static enum gf_status launch(struct gf_jpeg_decoder *decoder, struct jpeg_layout
         CODER_TRY(decoder, clear_scanned(group, described, stream));
     CODER_TRY(decoder, gf_jpeg_decode_scans(group, stream));
     CODER_TRY(decoder, coder_mark(decoder, 4, stream));
+    /* The device has few queues: if the next launch waited there for the scans, which take long, it
+     * would block the work of other streams in its queue. */
+    if (group->scanned)
+        CODER_TRY(decoder, coder_wait(decoder));
     if (single)
         CODER_TRY(decoder, gf_jpeg_sum_dc(group, stream));
     CODER_TRY(decoder, coder_mark(decoder, 5, stream));

@@ -28,9 +28,9 @@ struct sample {
     struct gf_cost_codec codec, cuda_codec;
     int files;
     bool in_turn, device_codec, device_unpacks;
-    int several_scans; /* JPEGs that the GPU decodes in batches only */
-    bool marked; /* the present picture is a PNG whose stripes all processors read, as in struct
-                  * look */
+    int slow_files; /* a few of them take the GPU as long to decode as many */
+    bool marked;    /* the present picture is a PNG whose stripes all processors read, as in struct
+                     * look */
     bool uses[GF_FIGURES_MAX];
 };
 
@@ -207,7 +207,7 @@ static void add_look(struct sample *sample, const struct look *look)
             sample->pixels += (double)look->width * look->height;
             sample->all_pixels += (double)look->width * look->height * look->frames;
             sample->files++;
-            sample->several_scans += look->several_scans;
+            sample->slow_files += look->several_scans || (look->unpacks && !look->marked);
         }
         sample->filter += gf_cost_filter_ns(&plan, sample->request->figures, false);
         add_codecs(sample, &plan, look);
@@ -319,7 +319,8 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
                                   .cuda_codec = for_each_pixel(sample.cuda_codec, sample.pixels),
                                   .device_codec = sample.device_codec,
                                   .device_unpacks = sample.device_unpacks,
-                                  .several_scans = 2 * sample.several_scans > sample.files,
+                                  .slow_files = sample.device_codec && sample.pictures > 1 &&
+                                                2 * sample.slow_files > sample.files,
                                   .in_turn = sample.in_turn,
                                   .server = server,
                                   .processors = sample.processors,
@@ -376,7 +377,7 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
             server == GF_COST_SERVER_WORKS && gf_cost_cpu_s(&work) <= gf_cost_cuda_s(&work);
     }
     choice.device_codec = work.device_codec;
-    choice.several_scans = work.several_scans && work.device_codec;
+    choice.slow_files = work.slow_files;
     choice.pixels = work.pixels;
     choice.cuda_s = gf_cost_cuda_s(&work);
     return choice;

@@ -29,7 +29,8 @@ struct gf_cost_work {
     double cuda_ns;      /* the GPU's time for a pixel of input: copies, decoding, filters and
                           * encoding */
     bool device_codec;   /* the GPU decodes or encodes at least some of the pictures */
-    bool several_scans;  /* most of the pictures are JPEGs of several scans */
+    bool slow_files;     /* a few of most pictures take the GPU as long to decode as many: JPEGs of
+                          * several scans and PNGs of other programs */
     bool device_unpacks; /* the GPU decodes PNGs, which takes it longer than JPEGs */
     bool in_turn;        /* a stage needs the whole picture, so that decoding and encoding do not
                           * overlap */
@@ -42,7 +43,7 @@ struct gf_cost_work {
 struct gf_cost_choice {
     enum gf_device_kind device; /* never GF_DEVICE_AUTO */
     bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
-    bool several_scans;         /* most of them are JPEGs of several scans, which take it long */
+    bool slow_files;            /* a few of most pictures take it as long to decode as many */
     double pixels;              /* the pixels of one input; 0: not known */
     bool cpu_alone;             /* without the server the CPU would be faster */
     double cuda_s;              /* the estimated time on one GPU; 0: not known */
@@ -102,8 +103,7 @@ enum {
     GF_BATCH_WORKERS_MAX = 256,
     GF_BATCH_CODEC_WORKERS = 32,
     GF_BATCH_MANY_WORKERS = 96,
-    GF_BATCH_SCANS_WORKERS =
-        192 /* for JPEGs of several scans: a few take the GPU as long as many */
+    GF_BATCH_SLOW_WORKERS = 256 /* if a few pictures take the GPU as long to decode as many */
 };
 
 /* The number of pictures from which settings pay off that make the start longer. On an H200 150

@@ -49,6 +49,8 @@
       "buffers and kernels that the first JPEG or PNG waits for") \
     X(CUDA_CROWD, "cuda-crowd", 40, "ms", "what the first JPEGs of a batch wait for") \
     X(CUDA_PNG_CROWD, "cuda-png-crowd", 60, "ms", "what the first PNGs of a batch wait for") \
+    X(CUDA_GROUP, "cuda-group", 80, "ms", \
+      "a picture's way through the GPU, if even a few take it long to decode") \
     X(CUDA_UPLOAD, "cuda-upload", 0.025, "ns/byte", "a copy to the GPU") \
     X(CUDA_DOWNLOAD, "cuda-download", 0.025, "ns/byte", "a copy from the GPU") \
     X(CUDA_DECODE, "cuda-jpeg-decode", 0.06, "ns/pixel", "decoding JPEG on the GPU") \
