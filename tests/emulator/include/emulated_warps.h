@@ -52,8 +52,9 @@ template <class T, class U> T fetch(T *at, U value)
 #define __syncthreads_and(predicate) emulated::barrier(__FILE__, __LINE__, (predicate) != 0).all
 #define __syncthreads_count(predicate) emulated::barrier(__FILE__, __LINE__, (predicate) != 0).count
 
-/* For loops that wait for other warps of the block. */
-static inline void __nanosleep(unsigned) { emulated::spin(); }
+/* For loops that wait for other warps of the block. The lanes may meet in such a loop, so that one always goes on while
+ * the others wait: none does before all warps have had their turn. */
+static inline void __nanosleep(unsigned) { emulated::sleep_a_turn(); }
 
 static inline void __syncwarp(unsigned mask = ~0u) { emulated::meet(mask, "__syncwarp", nullptr, 0); }
 
@@ -118,7 +119,5 @@ template <class T, class U, class V> T atomicCAS(T *at, U expected, V value)
     return emulated::fetch(at, *at == (T)expected ? (T)value : *at);
 }
 
-/* Threads sleep in loops that ask again and again. */
-static inline void __nanosleep(unsigned) { emulated::sleep_a_turn(); }
 static inline void __threadfence() {}
 static inline void __threadfence_block() {}
