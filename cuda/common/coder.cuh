@@ -81,6 +81,8 @@ void coder_close(struct coder *coder);
     extern "C" void gf_##NAME##r_expect(struct gf_##NAME##r *coder, int pictures) \
     { \
         coder->expected = pictures; \
+        if (pictures > 1) \
+            pin_ahead(coder); \
     } \
     extern "C" void gf_##NAME##r_measure(struct gf_##NAME##r *coder, \
                                          struct gf_##NAME##_steps *steps) \
@@ -129,6 +131,14 @@ enum gf_status coder_reserve(struct coder *coder, uint64_t bytes, int count,
 enum gf_status coder_reserve_pinned(struct coder *coder, uint64_t bytes, uint64_t spare, int count,
                                     struct gf_error *error);
 
+/* Pins memory for the descriptions of several pictures, before the device has work for which that
+ * would wait. If it fails, the next run tries again and reports it. */
+static inline void pin_ahead(struct coder *coder)
+{
+    enum { DESCRIBED_LEAST = 1 << 20 };
+    (void)!coder_reserve_pinned(coder, DESCRIBED_LEAST, 0, 0, NULL);
+}
+
 enum { CODER_ALIGNMENT = 256 };
 
 static inline uint64_t aligned(uint64_t size)
@@ -162,8 +172,6 @@ struct encoder_part {
     uint64_t offset, size; /* the position and size of the result on the host; size 0: none */
 };
 
-enum { CODED_LEAST = 4 << 20 }; /* bytes of results of several pictures */
-
 template <class Part> struct encoder : coder {
     struct pinned_memory coded; /* results */
     struct pinned_memory last;  /* those of the last run, if they are kept */
@@ -191,6 +199,17 @@ static enum gf_status begin_group(struct encoder<Part> *encoder, int count, stru
         return gf_fail_memory(error);
     encoder->capacity = count;
     return GF_OK;
+}
+
+/* Pins memory for the results of several pictures of this run and of the last one. */
+template <class Part> static void pin_ahead(struct encoder<Part> *encoder)
+{
+    enum { CODED_LEAST = 4 << 20 };
+    pin_ahead((struct coder *)encoder);
+    if (!encoder->coded.data)
+        (void)gf_cuda_pinned_alloc(CODED_LEAST, &encoder->coded);
+    if (!encoder->last.data)
+        (void)gf_cuda_pinned_alloc(CODED_LEAST, &encoder->last);
 }
 
 /* Keeps the results of the last run during this one. */
@@ -243,11 +262,7 @@ static enum gf_status reserve_coded(struct encoder<Part> *encoder, uint64_t size
     struct pinned_memory larger;
     if (size <= encoder->coded.size)
         return GF_OK;
-    /* Results of many small pictures get some memory at once: while the device works, pinning more
-     * would wait for it. */
-    const uint64_t usual = encoder->expected > 1 ? CODED_LEAST : 0,
-                   room = coder_room(encoder, size + size / 4, encoder->placed, UINT64_MAX),
-                   roomy = room > usual ? room : usual;
+    const uint64_t roomy = coder_room(encoder, size + size / 4, encoder->placed, UINT64_MAX);
     GF_CUDA_TRY(gf_cuda_pinned_alloc(roomy, &larger), encoder->device, error);
     if (encoder->coded_used)
         memcpy(larger.data, encoder->coded.data, encoder->coded_used);

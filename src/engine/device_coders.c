@@ -26,6 +26,10 @@
     { \
         gf_##NAME##r_destroy(coder); \
     } \
+    static void NAME##_expect(void *coder, int pictures) \
+    { \
+        gf_##NAME##r_expect(coder, pictures); \
+    } \
     static enum gf_status NAME##_run(void *coder, int expected, \
                                      struct gf_coder_picture *const *group, int count, \
                                      struct gf_error *error) \
@@ -84,7 +88,7 @@ static uint64_t yuv_encode_bytes(const struct gf_coder_picture *picture)
     return gf_yuv_frame_bytes(picture->yuv_encode.yuv) + YUV_ALIGNMENT;
 }
 
-#define CALLS(NAME) NAME##_create, NAME##_destroy, NAME##_run, NAME##_bytes
+#define CALLS(NAME) NAME##_create, NAME##_destroy, NAME##_expect, NAME##_run, NAME##_bytes
 
 /* PNG and YCbCr may use as much pinned host memory as device memory. */
 enum { PINNED_GROUP_BYTES = 1 << 30 };
@@ -217,6 +221,15 @@ static uint64_t share_of(const struct coding_thread *thread, int kind, uint64_t 
     return most / (unsigned)__builtin_popcount(thread->prepared | 1U << kind);
 }
 
+/* Returns the likely number of pictures that come at the same time. */
+static int expected_pictures(struct gf_device_coders *coders, int most)
+{
+    pthread_mutex_lock(&coders->lock);
+    const int callers = coders->callers;
+    pthread_mutex_unlock(&coders->lock);
+    return callers < most ? callers : most;
+}
+
 /* Creates the coder, or creates it again if the next group needs more memory, or if the coder may
  * now use much more or less, since the number of users or of threads has changed. */
 static void open_coder(struct coding_thread *thread, int kind, uint64_t needed)
@@ -234,17 +247,10 @@ static void open_coder(struct coding_thread *thread, int kind, uint64_t needed)
     close_coder(thread, kind);
     make_room(thread, kind, bytes, most);
     coder->bytes = bytes;
-    coder->status =
-        gf_coder_calls[kind].create(coders->device, bytes, &coder->state, &coder->error);
-}
-
-/* Returns the likely number of pictures that come at the same time. */
-static int expected_pictures(struct gf_device_coders *coders, int most)
-{
-    pthread_mutex_lock(&coders->lock);
-    const int callers = coders->callers;
-    pthread_mutex_unlock(&coders->lock);
-    return callers < most ? callers : most;
+    const struct gf_coder_calls *const calls = &gf_coder_calls[kind];
+    coder->status = calls->create(coders->device, bytes, &coder->state, &coder->error);
+    if (!coder->status)
+        calls->expect(coder->state, expected_pictures(coders, calls->group_most));
 }
 
 /* Takes the first picture that waits, and the following pictures of the same kind, as many as a
@@ -309,7 +315,11 @@ static int take_group(struct coding_thread *thread, struct gf_coding **group, ui
         else
             pthread_cond_wait(&queue->filled, &coders->lock);
     }
-    const bool begins = queue->first && (coders->ended || is_gathered(coders, queue));
+    /* The coders of slow pictures are created before a group begins: creating one waits for the
+     * device's work. */
+    const bool begins =
+        queue->first && (!queue->slow || coders->ended ||
+                         (!(queue->wanted & ~thread->prepared) && is_gathered(coders, queue)));
     const int count = begins ? take_waiting(thread, group, bytes) : 0;
     *wanted = queue->wanted & ~thread->prepared;
     *ended = coders->ended;

@@ -55,7 +55,8 @@ struct gf_coder_calls {
     /* Creates a coder that uses at most `bytes` of the device's memory. Only the calling thread may
      * use it. */
     enum gf_status (*create)(int device, uint64_t bytes, void **coder, struct gf_error *error);
-    void (*destroy)(void *coder); /* does nothing with NULL */
+    void (*destroy)(void *coder);              /* does nothing with NULL */
+    void (*expect)(void *coder, int pictures); /* the likely number that come at the same time */
     /* Codes a group and returns when it is done. expected: the likely number of pictures that come
      * at the same time. */
     enum gf_status (*run)(void *coder, int expected, struct gf_coder_picture *const *group,
