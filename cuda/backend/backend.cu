@@ -114,6 +114,12 @@ static void cuda_unshare(struct gf_backend *backend, void *memory)
     gf_arena_free(&gf_cuda_device_state(backend_of(backend)->options.device)->files, memory);
 }
 
+static void cuda_pin_shared(struct gf_backend *backend)
+{
+    if (!backend_of(backend)->options.pageable)
+        (void)gf_cuda_pin_files(backend_of(backend)->options.device, NULL);
+}
+
 static enum gf_pinning cuda_pin(struct gf_backend *backend, void *data, size_t size)
 {
     struct cudaPointerAttributes attributes;
@@ -379,6 +385,7 @@ static struct gf_backend_calls make_calls(void)
     calls.unbind = gf_cuda_unbind;
     calls.share = cuda_share;
     calls.unshare = cuda_unshare;
+    calls.pin_shared = cuda_pin_shared;
     calls.pin = cuda_pin;
     calls.unpin = cuda_unpin;
     calls.reaches = cuda_reaches;

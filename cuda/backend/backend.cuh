@@ -32,7 +32,7 @@ struct cuda_device {
     double begin_s, end_s; /* begin and end of the successful start */
     struct gf_arena memory;
     struct gf_arena pinned; /* small pieces of host memory for copies */
-    struct gf_arena files;  /* host memory for files, pinned as a whole */
+    struct gf_arena files;  /* host memory for files, whose chunks are pinned */
     pthread_mutex_t pages_lock;
     struct shared_pages *pages;          /* the chunks of `files` */
     pthread_mutex_t lock;                /* guards the members below */
@@ -58,7 +58,8 @@ void gf_cuda_device_enter(int index);
 void gf_cuda_device_leave(int index);
 bool gf_cuda_device_is_shared(int index); /* whether several backends use the device */
 
-/* Pins all memory for files if `data` is a part of it. Returns whether it is. */
+/* Pins the part of the memory for files that has `data`, or with NULL all. Returns whether there is
+ * one. */
 bool gf_cuda_pin_files(int index, const void *data);
 
 /* Allocates a small piece of pinned memory. Returns NULL when out of memory. */

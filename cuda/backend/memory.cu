@@ -108,19 +108,18 @@ static void pin_pages(struct shared_pages *pages, int numa_node)
     gf_start_note(GF_START_PINNED, begin_s);
 }
 
-/* Pins all pages, since pinning waits for the work of the whole device, of which there is none
- * before the first file has been pinned. */
 bool gf_cuda_pin_files(int index, const void *data)
 {
     struct cuda_device *const device = gf_cuda_device_state(index);
     const char *const at = (const char *)data;
     bool found = false;
     pthread_mutex_lock(&device->pages_lock);
-    for (struct shared_pages *pages = device->pages; pages; pages = pages->next)
-        found |= at >= (char *)pages->data && at < (char *)pages->data + pages->size;
-    for (struct shared_pages *pages = found ? device->pages : NULL; pages; pages = pages->next) {
-        if (!pages->tried)
+    for (struct shared_pages *pages = device->pages; pages; pages = pages->next) {
+        const char *const first = (const char *)pages->data;
+        const bool has = !at || (at >= first && at < first + pages->size);
+        if (has && !pages->tried)
             pin_pages(pages, device->numa_node);
+        found |= has;
     }
     pthread_mutex_unlock(&device->pages_lock);
     return found;

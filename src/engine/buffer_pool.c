@@ -164,6 +164,12 @@ void gf_buffer_pool_pin(struct gf_buffer_pool *pool, const void *data)
             pool->backend->calls->pin(pool->backend, buffer->data, buffer->size) == GF_PINNED;
 }
 
+void gf_buffer_pool_pin_shared(struct gf_buffer_pool *pool)
+{
+    if (pool->shares && pool->backend->calls->pin_shared)
+        pool->backend->calls->pin_shared(pool->backend);
+}
+
 uint64_t gf_buffer_pool_free_bytes(const struct gf_buffer_pool *pool, uint64_t enough)
 {
     uint64_t bytes = 0;

@@ -74,6 +74,8 @@ void *gf_buffer_pool_take_file(struct gf_buffer_pool *buffers, size_t size);
 void gf_buffer_pool_return(struct gf_buffer_pool *buffers, const void *data);
 /* Pins a buffer of host memory, unless it is pinned. The backend must be ready. */
 void gf_buffer_pool_pin(struct gf_buffer_pool *buffers, const void *data);
+/* Pins all memory for files that pools of the backend share. */
+void gf_buffer_pool_pin_shared(struct gf_buffer_pool *buffers);
 /* Returns how much memory gf_buffer_pool_take() could give. The backend is asked only if the free
  * buffers have less than `enough`. */
 uint64_t gf_buffer_pool_free_bytes(const struct gf_buffer_pool *buffers, uint64_t enough);
