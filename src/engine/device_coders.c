@@ -112,14 +112,14 @@ const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
 
 /* Two threads decode and two encode, so that one of them copies while the other one computes. With
  * larger groups all callers would come and go together, and the device would do one kind of work at
- * a time. Three more threads decode the pictures that take long, from the first of these on. */
+ * a time. Four more threads decode the pictures that take long, from the first of these on. */
 enum role { DECODES, ENCODES, DECODES_SLOWLY, ROLES };
-enum { USUAL_THREADS = 4, SLOW_THREADS = 3, THREADS = USUAL_THREADS + SLOW_THREADS, TURNS = 2 };
+enum { USUAL_THREADS = 4, SLOW_THREADS = 4, THREADS = USUAL_THREADS + SLOW_THREADS, TURNS = 2 };
 
 /* How long the first picture of a slow group waits for others. The pictures of a group come back
  * together: without the wait the first of them would be a group of its own, and the others would
  * wait until a thread has decoded it. */
-static const double GATHER_S = 3e-3;
+static const double GATHER_S = 4e-3;
 
 /* The pictures that wait for the threads of a role. */
 struct queue {

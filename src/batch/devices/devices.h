@@ -100,7 +100,7 @@ enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason
 
 enum {
     GF_BATCH_DEVICES_MAX = 64,
-    GF_BATCH_WORKERS_MAX = 256,
+    GF_BATCH_WORKERS_MAX = 512,
     GF_BATCH_CODEC_WORKERS = 32,
     GF_BATCH_MANY_WORKERS = 96,
     GF_BATCH_SLOW_WORKERS = 256 /* if a few pictures take the GPU as long to decode as many */
