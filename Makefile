@@ -357,7 +357,7 @@ selftest: $(PROGRAM) ## every filter on every device of this machine against the
 	$(PROGRAM) --selftest
 
 # Memory, races, uninitialised reads and barriers of every kernel: a process for each filter and tool.
-SANITIZED_TESTS := $(patsubst %,$(BUILD)/tests/test_%,device_batch jpeg_device jpeg_encoder png_decoder png_encoder yuv_device)
+SANITIZED_TESTS := $(patsubst %,$(BUILD)/tests/test_%,device_batch jpeg_device jpeg_encoder png_decoder png_streams png_encoder yuv_device)
 sanitize-gpu: $(PROGRAM) $(SANITIZED_TESTS) ## compute-sanitizer's four tools over the short self-test of every filter
 	@sh tests/sanitize.sh $(PROGRAM) $(BUILD)/sanitize $(SANITIZED_TESTS)
 

@@ -35,6 +35,8 @@ struct fake_device {
     struct fake_block block[FAKE_BLOCKS];
     void *pinned[64];
     uint64_t used_bytes, peak_bytes;
+    int shared;          /* pieces of shared host memory that are in use */
+    size_t shared_bytes; /* that were given, all together */
     int runs, uploads, downloads, waits, lanes_open, lanes_opened;
     size_t upload_bytes, download_bytes;
     bool failed, closed;
@@ -179,6 +181,25 @@ static void fake_drop_block(struct fake_device *device, const void *memory, size
 static void fake_release(struct gf_backend *backend, void *memory, size_t size)
 {
     fake_drop_block((struct fake_device *)backend, memory, size);
+}
+
+static void *fake_share(struct gf_backend *backend, size_t size)
+{
+    struct fake_device *const device = (struct fake_device *)backend;
+    pthread_mutex_lock(&device->lock);
+    device->shared++;
+    device->shared_bytes += size;
+    pthread_mutex_unlock(&device->lock);
+    return malloc(size);
+}
+
+static void fake_unshare(struct gf_backend *backend, void *memory)
+{
+    struct fake_device *const device = (struct fake_device *)backend;
+    pthread_mutex_lock(&device->lock);
+    device->shared--;
+    pthread_mutex_unlock(&device->lock);
+    free(memory);
 }
 
 static enum gf_pinning fake_pin(struct gf_backend *backend, void *data, size_t size)
@@ -534,6 +555,8 @@ static inline void fake_open(struct fake_device *device)
                   .alloc = fake_alloc,
                   .release = fake_release,
                   .free_bytes = fake_free_bytes,
+                  .share = fake_share,
+                  .unshare = fake_unshare,
                   .pin = fake_pin,
                   .unpin = fake_unpin,
                   .lane_open = fake_lane_open,
@@ -571,6 +594,8 @@ static inline void fake_assert_clean(const char *label, const struct fake_device
         if (device->pinned[i])
             fail_msg("%s: host memory was left pinned", label);
     }
+    if (device->shared)
+        fail_msg("%s: %d pieces of shared memory were not returned", label, device->shared);
     if (device->lanes_open)
         fail_msg("%s: %d lanes were left open", label, device->lanes_open);
 }

@@ -104,11 +104,29 @@ static void cuda_release(struct gf_backend *backend, void *memory, size_t size)
     count_bytes(backend_of(backend), -(int64_t)size);
 }
 
+static void *cuda_share(struct gf_backend *backend, size_t size)
+{
+    return gf_arena_alloc(&gf_cuda_device_state(backend_of(backend)->options.device)->files, size);
+}
+
+static void cuda_unshare(struct gf_backend *backend, void *memory)
+{
+    gf_arena_free(&gf_cuda_device_state(backend_of(backend)->options.device)->files, memory);
+}
+
+static void cuda_pin_shared(struct gf_backend *backend)
+{
+    if (!backend_of(backend)->options.pageable)
+        (void)gf_cuda_pin_files(backend_of(backend)->options.device, NULL);
+}
+
 static enum gf_pinning cuda_pin(struct gf_backend *backend, void *data, size_t size)
 {
     struct cudaPointerAttributes attributes;
     if (backend_of(backend)->options.pageable)
         return GF_NOT_PINNED;
+    if (gf_cuda_pin_files(backend_of(backend)->options.device, data))
+        return GF_PINNED_BEFORE;
     /* The caller may have pinned this memory already, or it may be device memory. Pinning it would
      * then be an error. */
     if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess &&
@@ -368,6 +386,9 @@ static struct gf_backend_calls make_calls(void)
     calls.copy_pictures = gf_cuda_copy_pictures;
     calls.run_stacked = gf_cuda_run_stacked;
     calls.unbind = gf_cuda_unbind;
+    calls.share = cuda_share;
+    calls.unshare = cuda_unshare;
+    calls.pin_shared = cuda_pin_shared;
     calls.pin = cuda_pin;
     calls.unpin = cuda_unpin;
     calls.reaches = cuda_reaches;

@@ -11,6 +11,16 @@
 #include "engine/backend.h"
 #include "gpufilter/status.h"
 
+/* Pages of host memory that pipelines share for files. */
+struct shared_pages {
+    void *data;
+    size_t size;
+    bool tried, pinned; /* whether pinning was tried, and succeeded */
+    struct shared_pages *next;
+};
+
+enum { STREAMS_SHARED = 32 };
+
 struct cuda_device {
     /* The start of the device sets these members. They are constant afterwards. */
     char name[64];
@@ -22,10 +32,15 @@ struct cuda_device {
     double begin_s, end_s; /* when the start began and ended, by gf_now(), if it was successful */
     struct gf_arena memory;
     struct gf_arena pinned; /* small pieces of pinned host memory, for copies */
-    pthread_mutex_t lock;   /* guards the members below */
-    int users;              /* number of open backends that use the device */
-    /* The driver's last answer about free memory: when it was asked, the free bytes that it said,
-     * and the bytes that `memory` held then. */
+    struct gf_arena files;  /* host memory for files, whose chunks are pinned */
+    pthread_mutex_t pages_lock;
+    struct shared_pages *pages;          /* the chunks of `files` */
+    pthread_mutex_t lock;                /* guards the members below */
+    cudaStream_t stream[STREAMS_SHARED]; /* of the lanes of many pipelines; NULL: not created */
+    int streams_lent;                    /* the number of times that one of them was lent */
+    int users;                           /* number of open backends that use the device */
+    /* The driver's last answer about free memory: its time, the free bytes, and the bytes that the
+     * arena held then. */
     double asked_s;
     uint64_t said_free, held;
 };
@@ -43,6 +58,10 @@ enum gf_status gf_cuda_device_starter(int index, struct gf_error *error);
 void gf_cuda_device_enter(int index);
 void gf_cuda_device_leave(int index);
 bool gf_cuda_device_is_shared(int index); /* whether several backends use the device */
+
+/* Pins the part of the memory for files that has `data`, or with NULL all. Returns whether there is
+ * one. */
+bool gf_cuda_pin_files(int index, const void *data);
 
 /* Allocates `size` bytes of pinned host memory, a small piece. Returns NULL when out of memory. */
 void *gf_cuda_pinned_piece(int index, size_t size);
@@ -119,6 +138,7 @@ struct cuda_lane {
     cudaEvent_t ended; /* an event for which a waiting thread sleeps, unless the lane is a guest */
     /* The lane uses streams of callers (guest.cu); it has such a stream now. */
     bool is_guest, follows;
+    bool shares_stream; /* the stream is the device's, for several lanes */
     bool was_elsewhere; /* of a guest: its last work was not on the null stream */
     struct mark mark[MARKS_MAX];
     int marks, events; /* number of marks since the last wait; number of events created */

@@ -32,23 +32,44 @@ void gf_cuda_lane_close(struct gf_lane *lane)
     if (cuda->stream) {
         cudaStreamSynchronize(cuda->stream); /* constants may still be copied for work that
                                               * failed */
-        cudaStreamDestroy(cuda->stream);
+        if (!cuda->shares_stream)
+            cudaStreamDestroy(cuda->stream);
     }
     free(cuda);
 }
 
-/* Creates a stream. A filter's kernels have priority over the coders' kernels, which fill the
- * device for longer. If only one picture runs at a time, the stream gets no priority: streams with
- * a priority need connections to the device that the context does not have yet. */
-static cudaError_t create_stream(const struct cuda_backend *cuda, cudaStream_t *stream)
+/* Lends one of the device's streams with priority, which take turns. Some of them suffice, since
+ * only some pictures are filtered at the same time (acquire() in backend.cu); one for each pipeline
+ * would take longer to create than a picture to filter. */
+static cudaError_t lend_stream(struct cuda_device *device, cudaStream_t *stream)
 {
     int lowest = 0, highest = 0;
-    if (!cuda->coders || !gf_cuda_device_is_shared(cuda->options.device))
-        return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
-    const cudaError_t code = cudaDeviceGetStreamPriorityRange(&lowest, &highest);
-    return code == cudaSuccess
-               ? cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, highest)
-               : code;
+    pthread_mutex_lock(&device->lock);
+    cudaStream_t *const lent = &device->stream[device->streams_lent % STREAMS_SHARED];
+    cudaError_t code = cudaSuccess;
+    if (!*lent)
+        code = cudaDeviceGetStreamPriorityRange(&lowest, &highest);
+    if (!*lent && code == cudaSuccess)
+        code = cudaStreamCreateWithPriority(lent, cudaStreamNonBlocking, highest);
+    if (code == cudaSuccess)
+        device->streams_lent++;
+    else
+        *lent = NULL;
+    *stream = *lent;
+    pthread_mutex_unlock(&device->lock);
+    return code;
+}
+
+/* Creates a stream, or borrows one. A filter's kernels have priority over the coders' kernels,
+ * which fill the device for longer. If only one picture runs at a time, the stream gets no
+ * priority: streams with a priority need connections to the device that the context does not have
+ * yet. */
+static cudaError_t create_stream(const struct cuda_backend *cuda, struct cuda_lane *lane)
+{
+    lane->shares_stream = cuda->coders && gf_cuda_device_is_shared(cuda->options.device);
+    return lane->shares_stream
+               ? lend_stream(gf_cuda_device_state(cuda->options.device), &lane->stream)
+               : cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking);
 }
 
 enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct gf_spans *spans,
@@ -62,7 +83,7 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
     opened->base.spans = spans;
     opened->base.index = index;
     const double begin_s = gf_now();
-    cudaError_t code = create_stream(backend_of(backend), &opened->stream);
+    cudaError_t code = create_stream(backend_of(backend), opened);
     if (code == cudaSuccess)
         code = cudaEventCreateWithFlags(&opened->ended,
                                         cudaEventBlockingSync | cudaEventDisableTiming);

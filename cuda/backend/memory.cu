@@ -2,6 +2,7 @@
  * filters such as overlay there. */
 #include <stdlib.h>
 
+#include "base/process/machine.h"
 #include "base/threads/times.h"
 #include "cuda/backend/backend.cuh"
 #include "cuda/common/check.cuh"
@@ -15,7 +16,9 @@ enum {
     CHUNK_LEAST = 32 << 20,
     CHUNK_MOST = 1 << 30,
     PINNED_LEAST = 256 << 10,
-    PINNED_MOST = 4 << 20
+    PINNED_MOST = 4 << 20,
+    FILES_LEAST = 16 << 20,
+    FILES_MOST = 128 << 20
 };
 
 static void *take(void *context, size_t size)
@@ -58,6 +61,72 @@ static void give_pinned(void *context, void *memory)
     cudaFreeHost(memory);
 }
 
+/* Takes pages for files, which need not be pinned yet: the first files are read while the device
+ * starts. */
+static void *take_pages(void *context, size_t size)
+{
+    struct cuda_device *const device = (struct cuda_device *)context;
+    struct shared_pages *const pages = (struct shared_pages *)calloc(1, sizeof *pages);
+    void *const data = pages ? gf_pages_alloc(size) : NULL;
+    if (!data) {
+        free(pages);
+        return NULL;
+    }
+    pages->data = data;
+    pages->size = size;
+    pthread_mutex_lock(&device->pages_lock);
+    pages->next = device->pages;
+    device->pages = pages;
+    pthread_mutex_unlock(&device->pages_lock);
+    return data;
+}
+
+static void give_pages(void *context, void *data)
+{
+    struct cuda_device *const device = (struct cuda_device *)context;
+    pthread_mutex_lock(&device->pages_lock);
+    struct shared_pages **link = &device->pages;
+    while ((*link)->data != data)
+        link = &(*link)->next;
+    struct shared_pages *const pages = *link;
+    *link = pages->next;
+    pthread_mutex_unlock(&device->pages_lock);
+    if (pages->pinned)
+        cudaHostUnregister(data);
+    gf_pages_free(data, pages->size);
+    free(pages);
+}
+
+static void pin_pages(struct shared_pages *pages, int numa_node)
+{
+    const double begin_s = gf_now();
+    gf_numa_prefer(pages->data, pages->size, numa_node);
+    gf_pages_populate(pages->data, pages->size);
+    pages->tried = true;
+    pages->pinned =
+        cudaHostRegister(pages->data, pages->size, cudaHostRegisterDefault) == cudaSuccess;
+    if (!pages->pinned)
+        cudaGetLastError();
+    gf_start_note(GF_START_PINNED, begin_s);
+}
+
+bool gf_cuda_pin_files(int index, const void *data)
+{
+    struct cuda_device *const device = gf_cuda_device_state(index);
+    const char *const at = (const char *)data;
+    bool found = false;
+    pthread_mutex_lock(&device->pages_lock);
+    for (struct shared_pages *pages = device->pages; pages; pages = pages->next) {
+        const char *const first = (const char *)pages->data;
+        const bool has = !at || (at >= first && at < first + pages->size);
+        if (has && !pages->tried)
+            pin_pages(pages, device->numa_node);
+        found |= has;
+    }
+    pthread_mutex_unlock(&device->pages_lock);
+    return found;
+}
+
 /* Whether a tool that checks for accesses beyond a buffer is running. It notices them only if each
  * buffer is an allocation of its own. */
 static bool is_watched(void)
@@ -76,7 +145,8 @@ static void open_devices(void)
 {
     const bool watched = is_watched();
     for (int i = 0; i < GF_STARTS_MOST; i++) {
-        struct gf_arena *const memory = &devices[i].memory, *const pinned = &devices[i].pinned;
+        struct gf_arena *const memory = &devices[i].memory, *const pinned = &devices[i].pinned,
+                               *const files = &devices[i].files;
         memory->take = take;
         memory->give = give;
         memory->least = watched ? 0 : CHUNK_LEAST;
@@ -85,6 +155,13 @@ static void open_devices(void)
         pinned->give = give_pinned;
         pinned->least = watched ? 0 : PINNED_LEAST;
         pinned->most = watched ? 0 : PINNED_MOST;
+        files->take = take_pages;
+        files->give = give_pages;
+        files->context = &devices[i];
+        files->least = watched ? 0 : FILES_LEAST;
+        files->most = watched ? 0 : FILES_MOST;
+        pthread_mutex_init(&files->lock, NULL);
+        pthread_mutex_init(&devices[i].pages_lock, NULL);
         pthread_mutex_init(&memory->lock, NULL);
         pthread_mutex_init(&pinned->lock, NULL);
         pthread_mutex_init(&devices[i].lock, NULL);
@@ -110,10 +187,16 @@ void gf_cuda_device_leave(int index)
     struct cuda_device *const device = gf_cuda_device_state(index);
     pthread_mutex_lock(&device->lock);
     const bool last = !--device->users;
+    for (int i = 0; last && i < STREAMS_SHARED; i++) {
+        if (device->stream[i])
+            cudaStreamDestroy(device->stream[i]);
+        device->stream[i] = NULL;
+    }
     pthread_mutex_unlock(&device->lock);
     if (last) {
         gf_arena_trim(&device->memory);
         gf_arena_trim(&device->pinned);
+        gf_arena_trim(&device->files);
     }
 }
 

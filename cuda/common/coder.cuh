@@ -82,6 +82,8 @@ void coder_close(struct coder *coder);
     extern "C" void gf_##NAME##r_expect(struct gf_##NAME##r *coder, int pictures) \
     { \
         coder->expected = pictures; \
+        if (pictures > 1) \
+            pin_ahead(coder); \
     } \
     extern "C" void gf_##NAME##r_measure(struct gf_##NAME##r *coder, \
                                          struct gf_##NAME##_steps *steps) \
@@ -130,6 +132,14 @@ enum gf_status coder_reserve(struct coder *coder, uint64_t bytes, int count,
                              struct gf_error *error);
 enum gf_status coder_reserve_pinned(struct coder *coder, uint64_t bytes, uint64_t spare, int count,
                                     struct gf_error *error);
+
+/* Pins memory for the descriptions of several pictures, before the device has work for which that
+ * would wait. If it fails, the next run tries again and reports it. */
+static inline void pin_ahead(struct coder *coder)
+{
+    enum { DESCRIBED_LEAST = 1 << 20 };
+    (void)!coder_reserve_pinned(coder, DESCRIBED_LEAST, 0, 0, NULL);
+}
 
 enum { CODER_ALIGNMENT = 256 };
 
@@ -192,6 +202,17 @@ static enum gf_status begin_group(struct encoder<Part> *encoder, int count, stru
         return gf_fail_memory(error);
     encoder->capacity = count;
     return GF_OK;
+}
+
+/* Pins memory for the results of several pictures of this run and of the last one. */
+template <class Part> static void pin_ahead(struct encoder<Part> *encoder)
+{
+    enum { CODED_LEAST = 4 << 20 };
+    pin_ahead((struct coder *)encoder);
+    if (!encoder->coded.data)
+        (void)gf_cuda_pinned_alloc(CODED_LEAST, &encoder->coded);
+    if (!encoder->last.data)
+        (void)gf_cuda_pinned_alloc(CODED_LEAST, &encoder->last);
 }
 
 /* Keeps the results of the last run during this one. */

@@ -2,11 +2,12 @@
  * functions of struct gf_NAMEr, which codes pictures of the type struct gf_NAME_picture. A coder
  * belongs to one thread, has a stream of its own, and uses at most memory_most bytes of device
  * memory, and less than 2 MB for tables. expect() announces the number of pictures that will come
- * at once. Memory that has to grow then grows for so many pictures like those of the present group,
- * up to a limit. run() codes the pictures of a group and returns when they are done. All work that
- * writes its input must have ended before the call. The work is bounded, whatever a file contains.
- * After measure() each run fills *steps with the milliseconds of its steps by the device's clock,
- * for which it records a few events more; NULL ends measuring. */
+ * at once. Some pinned memory for several is allocated at once, since pinning waits for all work of
+ * the device; memory that has to grow then grows for so many pictures like those of the present
+ * group, up to a limit. run() codes the pictures of a group and returns when they are done. All
+ * work that writes its input must have ended before the call. The work is bounded, whatever a file
+ * contains. After measure() each run fills *steps with the milliseconds of its steps by the
+ * device's clock, for which it records a few events more; NULL ends measuring. */
 #pragma once
 
 #include <stdbool.h>

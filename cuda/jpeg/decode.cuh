@@ -103,6 +103,8 @@ struct jpeg_tables {
     uint16_t beyond[BEYOND_MOST];
 };
 
+enum { SCAN_WARPS_MOST = 10 }; /* that decode the scans of a picture */
+
 /* A picture's stream as the host describes it. */
 struct jpeg_stream {
     uint64_t raw;   /* the start of the scan in the group's bytes, a multiple of 16 */
@@ -120,7 +122,40 @@ struct jpeg_stream {
                                                             * number of sequences */
     unsigned first_dc_tile;
     unsigned beyond; /* the number of entries of jpeg_tables.beyond */
+    /* Of a picture of several scans: its scans in the group's list. Such a picture has the members
+     * `raw` and `raw_bytes`, and no tiles. */
+    unsigned first_scan, scans;
+    unsigned char scan_of_warp[SCAN_WARPS_MOST]; /* if there is a warp for each */
     struct jpeg_codes codes[TABLES];
+};
+
+/* What a scan brings: all of the coefficients, the DC values or a band of AC values, these from
+ * their highest bits on or one more bit of each. */
+enum jpeg_scan_kind {
+    JPEG_SEQUENTIAL_SCAN,
+    JPEG_DC_SCAN,
+    JPEG_DC_BIT_SCAN,
+    JPEG_AC_SCAN,
+    JPEG_AC_BIT_SCAN
+};
+
+/* One of several scans of a picture. Its blocks are counted in the order of the scan. Offsets are
+ * those of the picture's bytes, as far as they were copied. */
+struct jpeg_scan {
+    enum jpeg_scan_kind kind;
+    unsigned begin, end; /* the entropy-coded bytes, up to the marker behind them */
+    unsigned blocks, interval_blocks;
+    /* The blocks of a row of a scan of one component, which lacks those beside and below the
+     * picture, and the component's blocks in the picture's MCU; 0: the scan has whole MCUs. */
+    unsigned across, h, v, before;
+    unsigned mcu_blocks;      /* of the scan */
+    unsigned long long order; /* bits 4n: the index in the picture's MCU of the scan's block n */
+    unsigned components_of_block; /* bits 2n: the component of the scan's block n */
+    unsigned table_of_block;      /* bit n: which table has the DC values of block n */
+    unsigned table[2];         /* offsets of the tables' numbers of codes; a sequential scan's are
+                                * those of DC and of AC */
+    unsigned first, last, low; /* the band, and the bits that are left to later scans */
+    unsigned needs; /* a bit for each earlier scan of the picture that this one changes */
 };
 
 /* The facts about a stream that the kernels find. */
@@ -137,6 +172,9 @@ struct jpeg_group {
     unsigned beyond; /* the largest number of entries of `beyond` in any picture's tables */
     const struct jpeg_picture *pictures;
     const struct jpeg_stream *streams;
+    int scanned, scans_most; /* the pictures of several scans, and the most scans of one */
+    const unsigned *scanned_picture;
+    const struct jpeg_scan *scans;
     const unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
     const unsigned char *raw;
     struct jpeg_found *found;
@@ -161,6 +199,21 @@ cudaError_t gf_jpeg_prepare(const struct jpeg_group *group, cudaStream_t stream)
 cudaError_t gf_jpeg_synchronise(const struct jpeg_group *group, cudaStream_t stream);
 cudaError_t gf_jpeg_decode_blocks(const struct jpeg_group *group, cudaStream_t stream);
 cudaError_t gf_jpeg_sum_dc(const struct jpeg_group *group, cudaStream_t stream);
+
+/* Decodes the pictures of several scans, instead of all of these steps; their coefficients and DC
+ * values must be zeros. (scans.cu) */
+cudaError_t gf_jpeg_decode_scans(const struct jpeg_group *group, cudaStream_t stream);
+
+/* Returns the offset of the first byte of the file that the scans and their tables need. */
+size_t gf_jpeg_scans_begin(const struct gf_jpeg_header *header);
+
+/* Chooses the scan of each warp: the longest ones share no part of a multiprocessor. */
+void gf_jpeg_divide_scans(const struct gf_jpeg_header *header, struct jpeg_stream *stream);
+
+/* Describes the scans of the picture; NULL: only finds out. Returns false if the kernels cannot
+ * decode them. */
+bool gf_jpeg_describe_scans(const struct gf_jpeg_header *header, const struct jpeg_picture *picture,
+                            struct jpeg_scan *scans);
 
 /* Reads states and subsequences of a stream. */
 

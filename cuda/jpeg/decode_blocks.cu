@@ -2,6 +2,7 @@
 #include "cuda/common/launch.cuh"
 #include "cuda/common/scan.cuh"
 #include "cuda/jpeg/decode.cuh"
+#include "cuda/jpeg/zigzag.cuh"
 
 /* Decodes every subsequence from its entry and stores the coefficients. The kernel also checks the
  * assumptions of the steps before it: each subsequence begins where the previous one ended, all
@@ -12,12 +13,6 @@ enum { DECODE_VOTE_AFTER = 2 };
 /* A block's coefficients in shared memory, two in a word. The extra word puts the blocks of
  * different threads into different banks. */
 enum { BLOCK_WORDS = BLOCK_SIZE / 2, BLOCK_STRIDE = BLOCK_WORDS + 1 };
-
-/* The place, 8 * column + row, of each coefficient in zigzag order. */
-static __device__ const unsigned char zigzag_place[BLOCK_SIZE] = {
-    0,  8,  1,  2,  9,  16, 24, 17, 10, 3,  4,  11, 18, 25, 32, 40, 33, 26, 19, 12, 5,  6,
-    13, 20, 27, 34, 41, 48, 56, 49, 42, 35, 28, 21, 14, 7,  15, 22, 29, 36, 43, 50, 57, 58,
-    51, 44, 37, 30, 23, 31, 38, 45, 52, 59, 60, 53, 46, 39, 47, 54, 61, 62, 55, 63};
 
 /* The number of indices that a symbol can lead to, with the indices of damaged blocks. */
 enum { PLACES = BLOCK_SIZE + ADVANCE_BAD + 1 };

@@ -10,7 +10,8 @@
 /* The numbers of elements that a picture or a group needs in each array. */
 struct jpeg_amounts {
     uint64_t pictures, raw, words, tiles, intervals, subsequences, sequences, dc_tiles, blocks;
-    uint64_t beyond; /* the number for the picture with the most entries */
+    uint64_t scanned, scans; /* the pictures of several scans, and their scans */
+    uint64_t beyond;         /* the number for the picture with the most entries */
     uint64_t scratch;
 };
 
@@ -19,7 +20,8 @@ struct jpeg_amounts {
 struct jpeg_described {
     struct jpeg_picture *pictures;
     struct jpeg_stream *streams;
-    unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
+    struct jpeg_scan *scans;
+    unsigned *tile_picture, *sequence_picture, *dc_tile_picture, *scanned_picture;
     uint16_t *quantisers;
     unsigned *flags, *ends; /* results from the device: `ends` follows `flags` */
 };
@@ -53,6 +55,9 @@ struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amou
 enum { MARKER_BYTES = 2, BLOCK_BITS_LEAST = 2, CODE_MOST = 16 };
 static constexpr size_t RAW_MOST = (1u << 29) - 4 * SLACK_WORDS; /* the most bytes of a scan, since
                                                                   * a number of bits has 32 bits */
+
+/* What a damaged picture may cost: about a second, which the pictures of its group wait for. */
+static constexpr uint64_t BLOCKS_TIMES_SCANS_MOST = 1u << 25;
 
 static struct jpeg_codes describe_codes(const struct gf_jpeg_huffman *table, unsigned *beyond)
 {
@@ -163,10 +168,29 @@ static void describe_blocks(const struct jpeg_picture *picture, const unsigned p
     }
 }
 
+/* Describes a picture of several scans, which has no subsequences. Each block has a bit at least.
+ */
+static bool describe_several(const struct gf_jpeg_decode_picture *from,
+                             struct jpeg_picture *picture, struct jpeg_stream *stream)
+{
+    const struct gf_jpeg_header *const header = from->header;
+    memset(stream, 0, sizeof *stream);
+    describe_size(from, picture);
+    stream->scans = (unsigned)header->scans;
+    gf_jpeg_divide_scans(header, stream);
+    stream->raw_bytes = (unsigned)(header->end - gf_jpeg_scans_begin(header));
+    return header->end - gf_jpeg_scans_begin(header) <= RAW_MOST &&
+           picture->blocks <= 8ull * stream->raw_bytes &&
+           (uint64_t)picture->blocks * stream->scans <= BLOCKS_TIMES_SCANS_MOST &&
+           gf_jpeg_describe_scans(header, picture, NULL);
+}
+
 bool gf_jpeg_describe(const struct gf_jpeg_decode_picture *from, unsigned subsequence_bits,
                       struct jpeg_picture *picture, struct jpeg_stream *stream)
 {
     const struct gf_jpeg_header *const header = from->header;
+    if (header->scans)
+        return describe_several(from, picture, stream);
     unsigned pair_of_component[3] = {0, 0, 0};
     if (header->scan >= from->size || from->size - header->scan > RAW_MOST)
         return false;
@@ -196,15 +220,19 @@ struct jpeg_amounts gf_jpeg_picture_amounts(const struct jpeg_picture *picture,
     memset(&amounts, 0, sizeof amounts);
     amounts.pictures = 1;
     amounts.raw = aligned(stream->raw_bytes);
+    amounts.blocks = picture->blocks;
+    amounts.scratch = aligned(gf_jpeg_reconstruct_bytes(picture));
+    amounts.scanned = stream->scans > 0;
+    amounts.scans = stream->scans;
+    if (stream->scans)
+        return amounts;
     amounts.words = stream->raw_bytes / 4 + SLACK_WORDS + 1;
     amounts.tiles = stream->tiles;
     amounts.intervals = stream->intervals + 1;
     amounts.subsequences = bits / stream->subsequence_bits + stream->intervals;
     amounts.sequences = amounts.subsequences / (SEQUENCE - stream->overlap) + 1;
     amounts.dc_tiles = blocks_for(stream->mcus, DC_TILE);
-    amounts.blocks = picture->blocks;
     amounts.beyond = stream->beyond;
-    amounts.scratch = aligned(gf_jpeg_reconstruct_bytes(picture));
     return amounts;
 }
 
@@ -219,6 +247,8 @@ void gf_jpeg_amounts_add(struct jpeg_amounts *sum, const struct jpeg_amounts *ot
     sum->sequences += other->sequences;
     sum->dc_tiles += other->dc_tiles;
     sum->blocks += other->blocks;
+    sum->scanned += other->scanned;
+    sum->scans += other->scans;
     sum->beyond = sum->beyond > other->beyond ? sum->beyond : other->beyond;
     sum->scratch += other->scratch;
 }
@@ -244,12 +274,16 @@ void gf_jpeg_place(const struct jpeg_described *described, unsigned index,
     stream->first_sequence = (unsigned)before->sequences;
     stream->sequences = (unsigned)own.sequences;
     stream->first_dc_tile = (unsigned)before->dc_tiles;
+    stream->first_scan = (unsigned)before->scans;
+    if (stream->scans)
+        (void)gf_jpeg_describe_scans(header, picture, described->scans + before->scans);
+    fill(described->scanned_picture, before->scanned, own.scanned, index);
     fill(described->tile_picture, before->tiles, own.tiles, index);
     fill(described->sequence_picture, before->sequences, own.sequences, index);
     fill(described->dc_tile_picture, before->dc_tiles, own.dc_tiles, index);
     for (int c = 0; c < 3; c++)
-        memcpy(described->quantisers + (size_t)(3 * index + c) * BLOCK_SIZE,
-               header->quantiser[header->component[c].quantiser], BLOCK_SIZE * sizeof(uint16_t));
+        memcpy(described->quantisers + (size_t)(3 * index + c) * BLOCK_SIZE, header->latched[c],
+               BLOCK_SIZE * sizeof(uint16_t));
     described->flags[index] = described->ends[index] = 0;
 }
 
@@ -263,6 +297,8 @@ struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amou
     memset(&layout, 0, sizeof layout);
     take(&arena, described->pictures, amounts->pictures);
     take(&arena, described->streams, amounts->pictures);
+    take(&arena, described->scans, amounts->scans);
+    take(&arena, described->scanned_picture, amounts->scanned);
     take(&arena, described->tile_picture, amounts->tiles);
     take(&arena, described->sequence_picture, amounts->sequences);
     take(&arena, described->dc_tile_picture, amounts->dc_tiles);
@@ -290,6 +326,9 @@ struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amou
     group->raw = raw;
     group->pictures = described->pictures;
     group->streams = described->streams;
+    group->scans = described->scans;
+    group->scanned_picture = described->scanned_picture;
+    group->scanned = (int)amounts->scanned;
     group->tile_picture = described->tile_picture;
     group->sequence_picture = described->sequence_picture;
     group->dc_tile_picture = described->dc_tile_picture;
@@ -329,23 +368,59 @@ extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, s
     return gf_jpeg_lay_out(NULL, &amounts).bytes;
 }
 
-static enum gf_status launch(struct gf_jpeg_decoder *decoder, const struct jpeg_layout *device,
-                             const struct jpeg_picture *pictures, struct gf_error *error)
+/* Clears the coefficients and the DC values of the pictures of several scans, those of neighbours
+ * together. */
+static cudaError_t clear_scanned(const struct jpeg_group *group,
+                                 const struct jpeg_described *described, cudaStream_t stream)
 {
-    const struct jpeg_group *const group = &device->group;
+    cudaError_t status = cudaSuccess;
+    for (int i = 0; i < group->count && status == cudaSuccess; i++) {
+        const size_t first = described->pictures[i].first_block;
+        size_t blocks = 0;
+        for (; i < group->count && described->streams[i].scans; i++)
+            blocks += described->pictures[i].blocks;
+        if (!blocks)
+            continue;
+        status = cudaMemsetAsync(group->coefficients + first * BLOCK_SIZE, 0,
+                                 blocks * BLOCK_SIZE * sizeof(int16_t), stream);
+        if (status == cudaSuccess)
+            status = cudaMemsetAsync(group->dc + first, 0, blocks * sizeof(int16_t), stream);
+    }
+    return status;
+}
+
+static enum gf_status launch(struct gf_jpeg_decoder *decoder, struct jpeg_layout *device,
+                             const struct jpeg_described *described, struct gf_error *error)
+{
+    struct jpeg_group *const group = &device->group;
     cudaStream_t const stream = decoder->stream;
+    const bool single = group->scanned < group->count;
+    for (int i = 0; i < group->count; i++)
+        group->scans_most = max(group->scans_most, (int)described->streams[i].scans);
     CODER_TRY(decoder, coder_mark(decoder, 1, stream));
-    CODER_TRY(decoder, gf_jpeg_unstuff(group, stream));
-    CODER_TRY(decoder, gf_jpeg_prepare(group, stream));
+    if (single)
+        CODER_TRY(decoder, gf_jpeg_unstuff(group, stream));
+    if (single)
+        CODER_TRY(decoder, gf_jpeg_prepare(group, stream));
     CODER_TRY(decoder, coder_mark(decoder, 2, stream));
-    CODER_TRY(decoder, gf_jpeg_synchronise(group, stream));
+    if (single)
+        CODER_TRY(decoder, gf_jpeg_synchronise(group, stream));
     CODER_TRY(decoder, coder_mark(decoder, 3, stream));
-    CODER_TRY(decoder, gf_jpeg_decode_blocks(group, stream));
+    if (single)
+        CODER_TRY(decoder, gf_jpeg_decode_blocks(group, stream));
+    if (group->scanned)
+        CODER_TRY(decoder, clear_scanned(group, described, stream));
+    CODER_TRY(decoder, gf_jpeg_decode_scans(group, stream));
     CODER_TRY(decoder, coder_mark(decoder, 4, stream));
-    CODER_TRY(decoder, gf_jpeg_sum_dc(group, stream));
+    /* The device has few queues: if the next launch waited there for the scans, which take long, it
+     * would block the work of other streams in its queue. */
+    if (group->scanned)
+        CODER_TRY(decoder, coder_wait(decoder));
+    if (single)
+        CODER_TRY(decoder, gf_jpeg_sum_dc(group, stream));
     CODER_TRY(decoder, coder_mark(decoder, 5, stream));
-    CODER_TRY(decoder, gf_jpeg_reconstruct(pictures, group->count, group->coefficients, group->dc,
-                                           device->described.quantisers, group->flags,
+    CODER_TRY(decoder, gf_jpeg_reconstruct(described->pictures, group->count, group->coefficients,
+                                           group->dc, device->described.quantisers, group->flags,
                                            device->scratch, stream));
     CODER_TRY(decoder, coder_mark(decoder, 6, stream));
     return GF_OK;
@@ -358,6 +433,12 @@ struct member {
     struct jpeg_stream stream;
 };
 
+/* Returns the offset of the first byte that is copied to the device. */
+static size_t raw_begin(const struct gf_jpeg_header *header)
+{
+    return header->scans ? gf_jpeg_scans_begin(header) : header->scan;
+}
+
 static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct member *members,
                                 const struct jpeg_amounts *amounts, struct gf_error *error)
 {
@@ -366,7 +447,7 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     GF_TRY(coder_reserve(decoder, host.bytes, (int)count, error));
     GF_TRY(coder_reserve_pinned(decoder, host.described_bytes, 0, (int)count, error));
     host = gf_jpeg_lay_out(decoder->pinned, amounts);
-    const struct jpeg_layout device = gf_jpeg_lay_out(decoder->memory, amounts);
+    struct jpeg_layout device = gf_jpeg_lay_out(decoder->memory, amounts);
     struct jpeg_amounts before;
     struct coder_copies copies;
     memset(&before, 0, sizeof before);
@@ -376,9 +457,9 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
         const struct gf_jpeg_decode_picture *const picture = members[i].picture;
         const struct jpeg_amounts own =
             gf_jpeg_picture_amounts(&members[i].about, &members[i].stream);
-        CODER_TRY(decoder,
-                  coder_copy(decoder, &copies, (void *)(device.group.raw + before.raw),
-                             picture->data + picture->header->scan, members[i].stream.raw_bytes));
+        CODER_TRY(decoder, coder_copy(decoder, &copies, (void *)(device.group.raw + before.raw),
+                                      picture->data + raw_begin(picture->header),
+                                      members[i].stream.raw_bytes));
         host.described.pictures[i] = members[i].about;
         host.described.streams[i] = members[i].stream;
         gf_jpeg_place(&host.described, i, &before, picture->header);
@@ -387,7 +468,7 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     CODER_TRY(decoder,
               coder_copy(decoder, &copies, decoder->memory, decoder->pinned, host.described_bytes));
     CODER_TRY(decoder, coder_queue_copies(decoder, &copies));
-    GF_TRY(launch(decoder, &device, host.described.pictures, error));
+    GF_TRY(launch(decoder, &device, &host.described, error));
     CODER_TRY(decoder, cudaMemcpyAsync(host.described.flags, device.described.flags,
                                        2 * count * sizeof *host.described.flags,
                                        cudaMemcpyDeviceToHost, decoder->stream));
@@ -395,7 +476,8 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     for (unsigned i = 0; i < count; i++) {
         struct gf_jpeg_decode_picture *const picture = members[i].picture;
         picture->decoded = !host.described.flags[i];
-        picture->end = picture->header->scan + host.described.ends[i];
+        picture->end = picture->header->scans ? picture->header->end
+                                              : picture->header->scan + host.described.ends[i];
     }
     return coder_add_times(decoder, error);
 }

@@ -107,6 +107,8 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     __shared__ unsigned stop;
     const struct jpeg_stream *const stream = &group.streams[blockIdx.x];
     uint2 *const tile = group.tile + stream->first_tile;
+    if (stream->scans)
+        return;
     if (!threadIdx.x)
         stop = stream->tiles;
     __syncthreads();
@@ -352,6 +354,11 @@ static __global__ void __launch_bounds__(PREPARE_THREADS)
     prepare_kernel(const struct jpeg_group group)
 {
     const int picture = blockIdx.x;
+    if (group.streams[picture].scans) {
+        if (!threadIdx.x)
+            group.found[picture].subsequences = 0;
+        return;
+    }
     make_tables(group.streams[picture].codes, &group.tables[picture]);
     if (!__syncthreads_or(!threadIdx.x && group.flags[picture]))
         count_subsequences(&group, picture);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/host_device.h"
-#include "codec/png/png_marked.h"
+#include "codec/png/png_file.h"
 #include "cuda/common/coder.h"
 
 /* Decodes marked PNGs (src/codec/png/README.md), whose stripes are independent, on a CUDA device.
@@ -12,7 +12,7 @@
 GF_C_BEGIN
 
 struct gf_png_decode_picture {
-    const struct gf_png_marked *header;
+    const struct gf_png_file *header;
     const unsigned char *data; /* the whole file, in pinned host memory */
     size_t size;
     struct gf_view out; /* all rows, in device memory; address and pitch are multiples of 16 */
@@ -28,7 +28,7 @@ struct gf_png_decode_steps {
 GF_CODER(png_decode)
 
 /* Returns the bytes of device memory that a picture needs in a group, without `out`. */
-uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size);
+uint64_t gf_png_decoder_bytes(const struct gf_png_file *header, size_t size);
 
 GF_C_END
 

@@ -9,38 +9,27 @@
 
 /* The memory that pictures need for decoding, and the addresses of its parts. */
 
-/* The numbers of pictures and stripes, and the bytes of the compressed chunks (packed) and of the
- * filtered rows (filtered). */
+/* The numbers of pictures, stripes of marked pictures, streams of others, chunks, pictures to
+ * expand and matches that may wait; and the bytes of the compressed chunks (packed), of the streams
+ * that are joined from several chunks, of the filtered rows (filtered), and of the samples to
+ * expand. */
 struct png_amounts {
-    uint64_t pictures, stripes, packed, filtered;
+    uint64_t pictures, stripes, streams, chunks, expansions, matches, packed, joined, filtered,
+        samples;
 };
 
 /* The addresses of the parts: first the descriptions, then the results. */
 struct png_layout {
+    struct png_idat *chunks;
     struct png_stripe *stripes;
     struct png_target *targets;
+    struct png_expansion *expansions;
     unsigned *unpacked, *adlers, *flags;
-    unsigned char *packed, *filtered;
+    unsigned char *packed, *joined, *filtered, *samples;
+    uint64_t *matches;
     uint64_t described_bytes, returned_bytes, copied_bytes,
         bytes; /* copied: the bytes of the parts that are also on the host */
 };
-
-struct png_amounts gf_png_amounts(const struct gf_png_marked *header);
-struct png_amounts gf_png_sum(struct png_amounts a, struct png_amounts b);
-struct png_layout gf_png_lay_out_stripes(unsigned char *memory, struct png_amounts amounts);
-
-struct png_target gf_png_target(const struct gf_png_decode_picture *picture);
-/* Describes the stripes of a picture. Its chunks are at `packed` on the device; its filtered rows
- * will be at `filtered`. */
-void gf_png_describe(const struct gf_png_decode_picture *picture, int index,
-                     const unsigned char *packed, unsigned char *filtered,
-                     struct png_stripe *stripes);
-/* Whether the checksum at the end of the picture's stream is the checksum of its rows. */
-bool gf_png_is_right(const struct gf_png_decode_picture *picture, const struct png_stripe *stripes,
-                     const unsigned *adlers);
-
-/* Computes the memory that a group of pictures needs for decoding, and the addresses of its
- * parts. */
 
 enum {
     TYPE_PLACE = 4,
@@ -48,115 +37,215 @@ enum {
     HEAD_BYTES = 8,
     CRC_BYTES = 4,
     ZLIB_HEAD_BYTES = 2,
-    ADLER_BYTES = 4
+    ADLER_BYTES = 4,
+    INDEXED = 3
 };
 
-static unsigned row_bytes_of(const struct gf_png_marked *header)
+static unsigned stripe_bytes(const struct gf_png_file *header, int rows)
 {
-    return (unsigned)(header->width * (header->channels * header->bits / 8)) + 1;
+    return (unsigned)(header->row_bytes + 1) * (unsigned)rows;
 }
 
-struct png_amounts gf_png_amounts(const struct gf_png_marked *header)
+static uint64_t sample_pitch(const struct gf_png_file *header)
 {
-    const uint64_t stripe = aligned((uint64_t)row_bytes_of(header) * (uint64_t)header->rows);
-    return {1, (uint64_t)header->stripes, aligned(header->chunk_bytes),
-            stripe * (uint64_t)header->stripes};
+    return aligned(header->row_bytes);
 }
 
-struct png_amounts gf_png_sum(struct png_amounts a, struct png_amounts b)
+static struct png_amounts amounts_of(const struct gf_png_file *header)
 {
-    return {a.pictures + b.pictures, a.stripes + b.stripes, a.packed + b.packed,
-            a.filtered + b.filtered};
+    const uint64_t stripes = (uint64_t)header->stripes, bytes = stripe_bytes(header, header->rows);
+    struct png_amounts amounts = {};
+    amounts.pictures = 1;
+    amounts.stripes = header->marked ? stripes : 0;
+    amounts.streams = header->marked ? 0 : stripes;
+    amounts.chunks = (uint64_t)header->chunks;
+    amounts.matches = gf_png_matches_most(bytes) * stripes;
+    amounts.packed = aligned(header->chunk_bytes);
+    amounts.joined = header->chunks > header->stripes ? aligned(header->stream_bytes) : 0;
+    amounts.filtered = aligned(bytes) * stripes;
+    if (!gf_png_is_plain(header)) {
+        amounts.expansions = 1;
+        amounts.samples = sample_pitch(header) * (uint64_t)header->height;
+    }
+    return amounts;
 }
 
-struct png_layout gf_png_lay_out_stripes(unsigned char *memory, struct png_amounts amounts)
+static struct png_amounts sum_of(struct png_amounts a, struct png_amounts b)
+{
+    return {a.pictures + b.pictures, a.stripes + b.stripes,       a.streams + b.streams,
+            a.chunks + b.chunks,     a.expansions + b.expansions, a.matches + b.matches,
+            a.packed + b.packed,     a.joined + b.joined,         a.filtered + b.filtered,
+            a.samples + b.samples};
+}
+
+static struct png_layout lay_out(unsigned char *memory, struct png_amounts amounts)
 {
     struct arena arena = {memory, 0};
     struct png_layout layout;
-    take(&arena, layout.stripes, amounts.stripes);
+    take(&arena, layout.chunks, amounts.chunks);
+    take(&arena, layout.stripes, amounts.stripes + amounts.streams);
     take(&arena, layout.targets, amounts.pictures);
+    take(&arena, layout.expansions, amounts.expansions);
     layout.described_bytes = arena.used;
     take(&arena, layout.unpacked, amounts.stripes);
     const uint64_t returned = arena.used;
-    take(&arena, layout.adlers, amounts.stripes);
+    take(&arena, layout.adlers, amounts.stripes + amounts.streams);
     take(&arena, layout.flags, amounts.pictures);
     layout.returned_bytes = arena.used - returned;
     layout.copied_bytes = arena.used;
     take(&arena, layout.packed, amounts.packed);
+    take(&arena, layout.joined, amounts.joined);
     take(&arena, layout.filtered, amounts.filtered);
+    take(&arena, layout.samples, amounts.samples);
+    take(&arena, layout.matches, amounts.matches);
     layout.bytes = arena.used;
     return layout;
 }
 
-extern "C" uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size)
+extern "C" uint64_t gf_png_decoder_bytes(const struct gf_png_file *header, size_t size)
 {
     (void)size;
-    return gf_png_lay_out_stripes(NULL, gf_png_amounts(header)).bytes;
+    return lay_out(NULL, amounts_of(header)).bytes;
 }
+
+/* The description of a picture. */
 
 static unsigned big_endian(const unsigned char *from)
 {
     return (unsigned)from[0] << 24 | (unsigned)from[1] << 16 | (unsigned)from[2] << 8 | from[3];
 }
 
-struct png_target gf_png_target(const struct gf_png_decode_picture *picture)
+/* Moves the addresses in the device's memory, and those of the descriptions on the host, behind
+ * the parts of pictures with these amounts. The stripes of marked pictures are the first `marked`
+ * ones. */
+struct png_places {
+    struct png_layout device, host;
+    struct png_stripe *streams; /* on the host */
+};
+
+static void move_behind(struct png_places *places, struct png_amounts amounts)
 {
-    const struct gf_png_marked *const header = picture->header;
-    return {picture->out.data, picture->out.pitch, header->width,
-            header->channels * header->bits / 8, header->bits == 16};
+    places->host.chunks += amounts.chunks;
+    places->host.stripes += amounts.stripes;
+    places->streams += amounts.streams;
+    places->host.expansions += amounts.expansions;
+    places->host.targets += amounts.pictures;
+    places->device.packed += amounts.packed;
+    places->device.joined += amounts.joined;
+    places->device.filtered += amounts.filtered;
+    places->device.samples += amounts.samples;
+    places->device.matches += amounts.matches;
 }
 
-void gf_png_describe(const struct gf_png_decode_picture *picture, int index,
-                     const unsigned char *packed, unsigned char *filtered,
-                     struct png_stripe *stripes)
+/* Describes the picture's chunks. The data of several chunks that are one stream are joined. */
+static void describe_chunks(const struct gf_png_decode_picture *picture, int index,
+                            const struct png_places *places)
 {
-    const struct gf_png_marked *const header = picture->header;
-    const unsigned row_bytes = row_bytes_of(header);
-    uint64_t at = 0;
-    for (int i = 0; i < header->stripes; i++) {
-        const bool last = i + 1 == header->stripes;
-        const unsigned size = big_endian(picture->data + header->first + at),
-                       head = i ? 0 : ZLIB_HEAD_BYTES, tail = last ? ADLER_BYTES : 0;
-        const int row = i * header->rows, rows = last ? header->height - row : header->rows;
-        stripes[i] = {packed + at + TYPE_PLACE,
-                      TYPE_BYTES + size,
-                      packed + at + HEAD_BYTES + head,
-                      size - head - tail,
-                      filtered,
-                      row_bytes * (unsigned)rows,
-                      row_bytes,
-                      row,
-                      rows,
-                      index,
-                      last};
-        filtered += aligned((uint64_t)row_bytes * (uint64_t)header->rows);
+    const struct gf_png_file *const header = picture->header;
+    const bool joins = header->chunks > header->stripes;
+    uint64_t at = 0, joined = 0;
+    for (int i = 0; i < header->chunks; i++) {
+        const unsigned size = big_endian(picture->data + header->first + at);
+        places->host.chunks[i] = {places->device.packed + at + TYPE_PLACE, TYPE_BYTES + size, index,
+                                  joins ? places->device.joined + joined : NULL};
         at += HEAD_BYTES + (uint64_t)size + CRC_BYTES;
+        joined += size;
     }
 }
 
-bool gf_png_is_right(const struct gf_png_decode_picture *picture, const struct png_stripe *stripes,
-                     const unsigned *adlers)
+static void describe_stripes(const struct gf_png_decode_picture *picture, int index,
+                             const struct png_places *places)
 {
-    const struct gf_png_marked *const header = picture->header;
-    const unsigned char *const end = picture->data + header->first + header->chunk_bytes;
-    uLong adler = 1;
-    for (int i = 0; i < header->stripes; i++)
-        adler = adler32_combine(adler, adlers[i], (z_off_t)stripes[i].filtered_bytes);
-    return big_endian(end - CRC_BYTES - ADLER_BYTES) == adler;
+    const struct gf_png_file *const header = picture->header;
+    struct png_stripe *const stripes = header->marked ? places->host.stripes : places->streams;
+    const uint64_t bytes = stripe_bytes(header, header->rows), matches = gf_png_matches_most(bytes);
+    for (int i = 0; i < header->stripes; i++) {
+        const struct png_idat chunk = places->host.chunks[i];
+        const bool last = i + 1 == header->stripes;
+        const uint64_t size =
+            header->marked ? chunk.bytes - TYPE_BYTES : (uint64_t)header->stream_bytes;
+        const unsigned head = i ? 0 : ZLIB_HEAD_BYTES, tail = last ? ADLER_BYTES : 0;
+        const int row = i * header->rows, rows = last ? header->height - row : header->rows;
+        stripes[i] = {(chunk.to ? chunk.to : chunk.chunk + TYPE_BYTES) + head,
+                      (unsigned)(size - head - tail),
+                      places->device.filtered + aligned(bytes) * (uint64_t)i,
+                      stripe_bytes(header, rows),
+                      stripe_bytes(header, 1),
+                      places->device.matches + matches * (uint64_t)i,
+                      row,
+                      rows,
+                      index,
+                      last,
+                      header->marked};
+    }
 }
 
-/* Compares the CRC-32 of each stripe's chunk with the CRC-32 in the file. A thread block processes
- * a stripe. */
+/* Describes where the picture's rows go, and how they are expanded. */
+static void describe_target(const struct gf_png_decode_picture *picture, int index,
+                            const struct png_places *places)
+{
+    static const int samples[] = {1, 0, 3, 1, 2, 0, 4};
+    const struct gf_png_file *const header = picture->header;
+    const unsigned char *const data = picture->data;
+    const int count = samples[header->colour_type], bits = count * header->depth;
+    struct png_target *const target = places->host.targets;
+    *target = {picture->out.data, picture->out.pitch, header->width, bits / 8, header->depth == 16};
+    if (bits < 8) {
+        target->width = (int)header->row_bytes;
+        target->pixel_bytes = 1;
+    }
+    if (gf_png_is_plain(header))
+        return;
+    target->data = places->device.samples;
+    target->pitch = sample_pitch(header);
+    struct png_expansion *const expansion = places->host.expansions;
+    *expansion = {};
+    expansion->from = target->data;
+    expansion->from_pitch = target->pitch;
+    expansion->to = picture->out.data;
+    expansion->to_pitch = picture->out.pitch;
+    expansion->width = header->width;
+    expansion->height = header->height;
+    expansion->depth = header->depth;
+    expansion->samples = count;
+    expansion->channels = header->channels;
+    expansion->picture = index;
+    if (header->colour_type != INDEXED) {
+        expansion->has_clear = header->transparent_bytes > 0;
+        for (size_t i = 0; 2 * i < header->transparent_bytes; i++)
+            expansion->clear[i] = (unsigned short)(data[header->transparent + 2 * i] << 8 |
+                                                   data[header->transparent + 2 * i + 1]);
+        return;
+    }
+    expansion->colours = (int)header->palette_bytes / 3;
+    for (size_t i = 0; 3 * i < header->palette_bytes; i++) {
+        memcpy(expansion->palette[i], data + header->palette + 3 * i, 3);
+        expansion->palette[i][3] =
+            i < header->transparent_bytes ? data[header->transparent + i] : 255;
+    }
+}
+
+/* Whether the checksum at the end of the picture's stream is the checksum of its rows. */
+static bool is_right(const struct gf_png_decode_picture *picture, const struct png_stripe *stripes,
+                     const unsigned *adlers)
+{
+    uLong adler = 1;
+    for (int i = 0; i < picture->header->stripes; i++)
+        adler = adler32_combine(adler, adlers[i], (z_off_t)stripes[i].filtered_bytes);
+    return adler == picture->header->adler;
+}
+
+/* Compares the CRC-32 of each chunk with the CRC-32 in the file, and copies its data if they are a
+ * part of a stream. A thread block processes a chunk. */
 
 static __global__ void __launch_bounds__(CRC_THREADS)
     check_kernel(const struct png_decode_group group, const struct crc_tables *tables)
 {
     __shared__ unsigned step[4][256];
     __shared__ unsigned all;
-    const struct png_stripe stripe = group.stripes[blockIdx.x];
-    const unsigned before = (unsigned)((uintptr_t)stripe.chunk % 4),
-                   end = before + stripe.chunk_bytes;
-    const unsigned *const words = (const unsigned *)(stripe.chunk - before);
+    const struct png_idat idat = group.chunks[blockIdx.x];
+    const unsigned before = (unsigned)((uintptr_t)idat.chunk % 4), end = before + idat.bytes;
+    const unsigned *const words = (const unsigned *)(idat.chunk - before);
     const int last = (int)((end - 1) / 4);
     load_steps(step, tables);
     if (!threadIdx.x)
@@ -168,17 +257,19 @@ static __global__ void __launch_bounds__(CRC_THREADS)
          i += CRC_THREADS)
         sum = next_sum(step, sum) ^ (i < 0 ? 0 : message_word(words, (uint64_t)i, before, end));
     add_up(product(sum, tables->lane[threadIdx.x]), &all);
-    const unsigned char *const given = stripe.chunk + stripe.chunk_bytes;
+    for (unsigned i = threadIdx.x; idat.to && i < idat.bytes - TYPE_BYTES; i += CRC_THREADS)
+        idat.to[i] = idat.chunk[TYPE_BYTES + i];
+    const unsigned char *const given = idat.chunk + idat.bytes;
     const unsigned crc =
         (unsigned)given[0] << 24 | (unsigned)given[1] << 16 | (unsigned)given[2] << 8 | given[3];
     if (!threadIdx.x && ~product(all, tables->back[~(end - 1) & 3]) != crc)
-        atomicOr(group.flags + stripe.picture, 1u);
+        atomicOr(group.flags + idat.picture, 1u);
 }
 
 cudaError_t gf_png_check_chunks(const struct png_decode_group *group,
                                 const struct crc_tables *tables, cudaStream_t stream)
 {
-    check_kernel<<<group->count, CRC_THREADS, 0, stream>>>(*group, tables);
+    check_kernel<<<group->chunk_count, CRC_THREADS, 0, stream>>>(*group, tables);
     return cudaGetLastError();
 }
 
@@ -211,6 +302,7 @@ static enum gf_status launch(struct gf_png_decoder *decoder, const struct png_de
     CODER_TRY(decoder, end_step(decoder, 2));
     CODER_TRY(decoder, gf_png_sum_stripes(group, stream));
     CODER_TRY(decoder, gf_png_unfilter(group, stream));
+    CODER_TRY(decoder, gf_png_expand(group, stream));
     CODER_TRY(decoder, cudaMemcpyAsync(host->adlers, device->adlers, device->returned_bytes,
                                        cudaMemcpyDeviceToHost, stream));
     CODER_TRY(decoder, end_step(decoder, 3));
@@ -222,36 +314,43 @@ static enum gf_status run_group(struct gf_png_decoder *decoder,
                                 struct png_amounts amounts, struct gf_error *error)
 {
     const int count = (int)amounts.pictures;
-    struct png_layout device = gf_png_lay_out_stripes(NULL, amounts);
-    GF_TRY(coder_reserve(decoder, device.bytes, count, error));
-    GF_TRY(coder_reserve_pinned(decoder, device.copied_bytes, 0, count, error));
-    device = gf_png_lay_out_stripes(decoder->memory, amounts);
-    const struct png_layout host = gf_png_lay_out_stripes(decoder->pinned, amounts);
-    struct png_amounts before = {};
+    GF_TRY(coder_reserve(decoder, lay_out(NULL, amounts).bytes, count, error));
+    GF_TRY(coder_reserve_pinned(decoder, lay_out(NULL, amounts).copied_bytes, 0, count, error));
+    const struct png_layout device = lay_out(decoder->memory, amounts),
+                            host = lay_out(decoder->pinned, amounts);
+    struct png_places places = {device, host, host.stripes + amounts.stripes};
     struct coder_copies copies;
     copies.count = 0;
     CODER_TRY(decoder, coder_mark(decoder, 0, decoder->stream));
     for (int i = 0; i < count; i++) {
-        const struct gf_png_marked *const header = pictures[i]->header;
-        unsigned char *const packed = device.packed + before.packed;
-        CODER_TRY(decoder, coder_copy(decoder, &copies, packed, pictures[i]->data + header->first,
-                                      header->chunk_bytes));
-        host.targets[i] = gf_png_target(pictures[i]);
-        gf_png_describe(pictures[i], i, packed, device.filtered + before.filtered,
-                        host.stripes + before.stripes);
-        before = gf_png_sum(before, gf_png_amounts(header));
+        const struct gf_png_file *const header = pictures[i]->header;
+        CODER_TRY(decoder, coder_copy(decoder, &copies, places.device.packed,
+                                      pictures[i]->data + header->first, header->chunk_bytes));
+        describe_chunks(pictures[i], i, &places);
+        describe_stripes(pictures[i], i, &places);
+        describe_target(pictures[i], i, &places);
+        move_behind(&places, amounts_of(header));
     }
     CODER_TRY(decoder, coder_queue_copies(decoder, &copies));
-    const struct png_decode_group group = {
-        device.stripes,  device.targets, (unsigned)amounts.stripes,
-        device.unpacked, device.adlers,  device.flags};
+    const struct png_decode_group group = {device.chunks,
+                                           device.stripes,
+                                           device.targets,
+                                           device.expansions,
+                                           (unsigned)amounts.chunks,
+                                           (unsigned)(amounts.stripes + amounts.streams),
+                                           (unsigned)amounts.stripes,
+                                           (unsigned)amounts.expansions,
+                                           device.unpacked,
+                                           device.adlers,
+                                           device.flags};
     GF_TRY(launch(decoder, &group, &host, &device, error));
-    const struct png_stripe *stripes = host.stripes;
-    const unsigned *adlers = host.adlers;
+    uint64_t stripe = 0, stream = amounts.stripes;
     for (int i = 0; i < count; i++) {
-        pictures[i]->decoded = !host.flags[i] && gf_png_is_right(pictures[i], stripes, adlers);
-        stripes += pictures[i]->header->stripes;
-        adlers += pictures[i]->header->stripes;
+        const struct gf_png_file *const header = pictures[i]->header;
+        uint64_t *const next = header->marked ? &stripe : &stream;
+        pictures[i]->decoded =
+            !host.flags[i] && is_right(pictures[i], host.stripes + *next, host.adlers + *next);
+        *next += (uint64_t)header->stripes;
     }
     return GF_OK;
 }
@@ -259,7 +358,7 @@ static enum gf_status run_group(struct gf_png_decoder *decoder,
 static bool fits(const struct gf_png_decode_picture *picture)
 {
     const struct gf_format format = picture->out.format;
-    const struct gf_png_marked *const header = picture->header;
+    const struct gf_png_file *const header = picture->header;
     return format.width == header->width && format.height == header->height &&
            format.channels == header->channels && format.bits == header->bits &&
            picture->out.y == 0 && picture->out.rows == format.height;
@@ -273,17 +372,16 @@ static enum gf_status run_groups(struct gf_png_decoder *decoder,
     enum gf_status status = GF_OK;
     struct png_amounts sum = {};
     for (int i = 0; i < count && !status; i++) {
-        const struct png_amounts own = gf_png_amounts(pictures[i].header);
+        const struct png_amounts own = amounts_of(pictures[i].header);
         pictures[i].decoded = false;
-        if (!fits(&pictures[i]) || gf_png_lay_out_stripes(NULL, own).bytes > decoder->memory_most)
+        if (!fits(&pictures[i]) || lay_out(NULL, own).bytes > decoder->memory_most)
             continue;
-        if (sum.pictures &&
-            gf_png_lay_out_stripes(NULL, gf_png_sum(sum, own)).bytes > decoder->memory_most) {
+        if (sum.pictures && lay_out(NULL, sum_of(sum, own)).bytes > decoder->memory_most) {
             status = run_group(decoder, members, sum, error);
             sum = {};
         }
         members[sum.pictures] = &pictures[i];
-        sum = gf_png_sum(sum, own);
+        sum = sum_of(sum, own);
     }
     if (sum.pictures && !status)
         status = run_group(decoder, members, sum, error);

@@ -1,170 +1,490 @@
-/* Decompresses the stripes that inflate_parts.cu leaves. A warp processes a stripe: all lanes
- * decode the stream together, so that each look-up is one access, and each lane keeps every 32nd
- * byte until all lanes store their bytes. */
+/* Decompresses any deflate stream: those of files without the mark, and the stripes that
+ * inflate_parts.cu leaves. A thread block processes a stream. It goes through a block of the stream
+ * in windows, whose parts its threads decode at the same time, as inflate_parts.cu does: they begin
+ * at guesses, until each begins where the part before it ends. Then all know where their bytes go;
+ * literals are written, and matches listed. At last the warps copy the matches, each as soon as the
+ * bytes that it repeats are there. */
 #include "cuda/png/inflate.cuh"
 
 #include "cuda/common/launch.cuh"
+#include "cuda/common/scan.cuh"
+#include "cuda/png/parts.cuh"
 #include "cuda/png/stripes.cuh"
 
-enum { WARPS = 2 /* of a block */ };
+#ifndef INFLATE_PARTS
+#define INFLATE_PARTS 512
+#endif
+#ifndef INFLATE_LEAD
+#define INFLATE_LEAD 128
+#endif
 
-static __device__ __forceinline__ unsigned lane_of_thread(void)
-{
-    return threadIdx.x % WARP;
-}
-
-struct sink {
-    unsigned char *data;
-    unsigned size, at;  /* `at` may exceed `size`; nothing is written there */
-    unsigned kept_from; /* start of the bytes, up to `at`, that lanes have not stored */
-    unsigned mine;      /* the lane's byte of these bytes */
-    unsigned last;      /* the last byte that was written */
+enum {
+    PARTS = INFLATE_PARTS, /* parts of a window, and threads of a block */
+    WARPS = PARTS / WARP,
+    LEAD = INFLATE_LEAD, /* the search for the beginning of a part starts this many bits before */
+    /* Bits of a part: of the first window; at least, which is more than any symbol has; at most. */
+    PART_FIRST = 256,
+    PART_LEAST = 96,
+    PART_MOST = 512,
+    ROUNDS_MOST = 12,     /* restarts of threads; then the window ends where the parts agree */
+    MATCHES_MOST = 16384, /* in a window; one with more ends before */
+    MATCH_BYTES = 3,      /* the least bytes of a match */
+    NEAR_BITS = 9,        /* of the codes in the table of distances */
+    NEAR = 1 << NEAR_BITS,
+    /* The table's entry: the number of bits of a code, or 0 if the code is longer than the table's
+     * index; the number of the distance's extra bits; the smallest distance. */
+    DISTANCE_EXTRA = 4,
+    DISTANCE_VALUE = 8,
+    SLEEP_NS = 40,
+    LONG_MATCH = 16 /* a warp copies a longer match together */
 };
 
-/* Stores the kept bytes that are within the 32 bytes from `block` on. */
-static __device__ __forceinline__ void store_kept(struct sink *sink, unsigned block, unsigned end)
+/* The end of a part: a position in bits and why the thread stopped there. */
+static constexpr unsigned STOPPED = 1u << 31, ENDED = 1u << 30, POSITION = ENDED - 1;
+
+/* A match: where it is, its length and distance. */
+enum { MATCH_LENGTH = 32, MATCH_DISTANCE = 48 };
+
+uint64_t gf_png_matches_most(uint64_t filtered_bytes)
 {
-    const unsigned place = block + lane_of_thread();
-    if (place >= sink->kept_from && place < end && place < sink->size)
-        sink->data[place] = (unsigned char)sink->mine;
-    sink->kept_from = end;
+    const uint64_t most = filtered_bytes / MATCH_BYTES + 1;
+    return most < MATCHES_MOST ? most : (uint64_t)MATCHES_MOST;
 }
 
-/* Adds up to three bytes, the first one lowest. */
-static __device__ __forceinline__ void put(struct sink *sink, unsigned bytes, unsigned count)
+struct shared {
+    struct codes codes;
+    unsigned distances[NEAR];
+    unsigned ends[PARTS];
+    uint64_t sums[WARPS];
+    unsigned marks[WARPS];  /* where the first match is that each warp has not copied */
+    unsigned valid;         /* number of parts that begin where the part before ends */
+    unsigned begin, length; /* bits before a block's contents; bytes of a stored block */
+    unsigned type;
+    bool final, good;
+};
+
+static __device__ __forceinline__ unsigned smaller_of(unsigned a, unsigned b)
 {
-    const unsigned lane = lane_of_thread(), begin = sink->at % WARP, index = (lane - begin) % WARP,
-                   byte = bytes >> 8 * (index & 3) & 255;
-    const bool is_mine = index < count;
-    if (is_mine && lane >= begin)
-        sink->mine = byte;
-    if (begin + count >= WARP) {
-        store_kept(sink, sink->at - begin, sink->at - begin + WARP);
-        if (is_mine && lane < begin)
-            sink->mine = byte;
-    }
-    sink->last = bytes >> 8 * (count - 1) & 255;
-    sink->at += count;
+    return a < b ? a : b;
 }
 
-/* Copies a match. Returns false if it begins before the stripe or does not end within it. */
-static __device__ bool copy_match(struct sink *sink, unsigned length, unsigned distance)
-{
-    if (distance > sink->at || sink->at + length > sink->size)
-        return false;
-    const unsigned lane = lane_of_thread();
-    unsigned byte = sink->last;
-    store_kept(sink, sink->at / WARP * WARP, sink->at);
-    if (distance == 1) {
-        for (unsigned i = lane; i < length; i += WARP)
-            sink->data[sink->at + i] = (unsigned char)byte;
-    } else {
-        __syncwarp();
-        for (unsigned i = lane; i < length; i += WARP) {
-            byte = sink->data[sink->at - distance + (i < distance ? i : i % distance)];
-            sink->data[sink->at + i] = (unsigned char)byte;
-        }
-        __syncwarp();
-        sink->last = __shfl_sync(~0u, byte, (length - 1) % WARP);
-    }
-    sink->at += length;
-    sink->kept_from = sink->at;
-    return true;
-}
+/* ---- the head of a block ---- */
 
-static __device__ bool copy_stored(struct bits *bits, struct sink *sink)
-{
-    drop(bits, bits->count % 8);
-    refill(bits);
-    const unsigned length = take(bits, 16), check = take(bits, 16);
-    const int64_t rest = left(bits) / 8 - length;
-    if (length != (check ^ 0xffff) || length > sink->size - sink->at || rest < 0)
-        return false;
-    const unsigned char *const end = (const unsigned char *)bits->words + bits->total / 8,
-                               *const from = end - rest - length;
-    store_kept(sink, sink->at / WARP * WARP, sink->at);
-    for (unsigned i = lane_of_thread(); i < length; i += WARP)
-        sink->data[sink->at + i] = from[i];
-    sink->last = length ? from[length - 1] : sink->last;
-    sink->at += length;
-    sink->kept_from = sink->at;
-    open_bits(bits, end - rest, (unsigned)rest);
-    return true;
-}
-
-/* Reads the rest of a match, after the symbol of its length. */
-static __device__ bool read_match(struct bits *bits, const struct codes *codes, struct sink *sink,
-                                  unsigned length)
-{
-    refill(bits);
-    const unsigned symbol = decode(bits, &codes->distance);
-    if (symbol >= DISTANCES)
-        return false;
-    const unsigned extra = symbol < 4 ? 0 : symbol / 2 - 1,
-                   base = symbol < 4 ? symbol + 1 : ((2 + symbol % 2) << extra) + 1;
-    return copy_match(sink, length, base + take(bits, extra));
-}
-
-/* Copies literals and matches up to the symbol that ends the block. Each turn writes at least one
- * byte, or ends. Bits that were read after the stream's end are noticed later. */
-static __device__ bool copy_coded(struct bits *bits, struct codes *codes, struct sink *sink)
-{
-    fill_table<WARP>(codes);
-    while (sink->at <= sink->size) {
-        refill(bits);
-        unsigned entry = codes->table[bits->held & (TABLE - 1)];
-        if (!entry)
-            entry = single_entry(&codes->literal, (unsigned)bits->held, TABLE_BITS + 1, LONGEST);
-        if (!entry)
-            return false;
-        drop(bits, entry & ENTRY_BITS);
-        if (literals_of(entry)) {
-            put(sink, entry >> ENTRY_VALUE, literals_of(entry));
-            continue;
-        }
-        const unsigned length = entry >> ENTRY_VALUE & 511;
-        if (!length)
-            return true;
-        if (!read_match(bits, codes, sink, length + take(bits, entry >> ENTRY_EXTRA & 7)))
-            return false;
-    }
-    return false;
-}
-
-static __device__ bool unpack_stripe(const struct png_stripe &stripe, struct codes *codes)
+/* Reads the head at a bit of the stripe. The first warp calls this function. */
+static __device__ void open_block(const unsigned *words, unsigned bit, unsigned total,
+                                  struct shared *shared)
 {
     struct bits bits;
-    struct sink sink = {stripe.filtered, stripe.filtered_bytes, 0, 0, 0, 0};
-    bool final = false;
-    open_bits(&bits, stripe.packed, stripe.packed_bytes);
-    while (!final && left(&bits) > 0) {
+    bool good = true;
+    unsigned length = 0;
+    open_bits(&bits, (const unsigned char *)words + bit / 8, total / 8 - bit / 8);
+    drop(&bits, bit % 8);
+    refill(&bits);
+    const bool final = take(&bits, 1);
+    const unsigned type = take(&bits, 2);
+    if (type == STORED) {
+        drop(&bits, bits.count % 8);
         refill(&bits);
-        final = take(&bits, 1);
-        const unsigned type = take(&bits, 2);
-        if (type == STORED
-                ? !copy_stored(&bits, &sink)
-                : type != DYNAMIC || !read_head(&bits, codes) || !copy_coded(&bits, codes, &sink))
-            return false;
+        length = take(&bits, 16);
+        good = length == (take(&bits, 16) ^ 0xffff) && left(&bits) >= 8 * (int64_t)length;
+    } else if (type == FIXED) {
+        make_fixed(&shared->codes);
+    } else {
+        good = type == DYNAMIC && read_head(&bits, &shared->codes);
     }
-    store_kept(&sink, sink.at / WARP * WARP, sink.at);
-    return sink.at == sink.size && final == stripe.last && left(&bits) >= 0 && left(&bits) < 8 &&
-           (final || !left(&bits));
+    if (threadIdx.x)
+        return;
+    shared->good = good && !is_over(&bits);
+    shared->final = final;
+    shared->type = type;
+    shared->length = length;
+    shared->begin = (unsigned)((int64_t)total - left(&bits));
 }
 
-static __global__ void __launch_bounds__(WARPS *WARP)
+static __device__ __forceinline__ unsigned distance_entry(const struct code *code, unsigned window,
+                                                          unsigned least, unsigned most)
+{
+    const unsigned found = find_symbol(code, window, least, most), symbol = found & 0xffff,
+                   extra = symbol < 4 ? 0 : symbol / 2 - 1,
+                   base = symbol < 4 ? symbol + 1 : ((2 + symbol % 2) << extra) + 1;
+    return found && symbol < DISTANCES
+               ? base << DISTANCE_VALUE | extra << DISTANCE_EXTRA | found >> 16
+               : 0;
+}
+
+static __device__ __forceinline__ void fill_tables(struct shared *shared)
+{
+    for (unsigned i = threadIdx.x; i < NEAR; i += PARTS)
+        shared->distances[i] = distance_entry(&shared->codes.distance, i, 1, NEAR_BITS);
+    fill_table<PARTS>(&shared->codes);
+}
+
+/* ---- the symbols of a part ---- */
+
+/* The sinks get literals, up to three with the first one lowest, and matches. */
+struct nothing {
+    __device__ void bytes(unsigned, unsigned)
+    {
+    }
+    __device__ void match(unsigned, unsigned)
+    {
+    }
+};
+
+struct counter {
+    unsigned count, matches;
+    __device__ __forceinline__ void bytes(unsigned, unsigned number)
+    {
+        count += number;
+    }
+    __device__ __forceinline__ void match(unsigned length, unsigned)
+    {
+        count += length;
+        matches++;
+    }
+};
+
+/* Writes literals, and lists matches. */
+struct lister : word_writer {
+    uint64_t *list;
+    bool bad; /* a match begins before the stream */
+
+    __device__ __forceinline__ void bytes(unsigned bytes, unsigned number)
+    {
+        add(bytes, number);
+    }
+    __device__ __forceinline__ void match(unsigned length, unsigned distance)
+    {
+        const unsigned at = word + held_bytes;
+        store_bytes();
+        bad |= distance > at;
+        *list++ = at | (uint64_t)length << MATCH_LENGTH | (uint64_t)distance << MATCH_DISTANCE;
+        open(data, at + length);
+    }
+};
+
+/* Decodes the stream up to the first symbol that begins at `bound` or later. Returns false if the
+ * decoding ends before: at the end of the block (*ended), or at bits that are no code. The end does
+ * not depend on how the table joins literals: if joined literals reach beyond the bound, only the
+ * first is taken. */
+template <class Sink>
+static __device__ __forceinline__ bool follow_symbols(struct reader *reader, unsigned bound,
+                                                      const struct shared *shared, Sink *sink,
+                                                      bool *ended)
+{
+    const struct codes *const codes = &shared->codes;
+    *ended = false;
+    while (reader->at < bound) {
+        const unsigned window = window_of(reader);
+        unsigned entry = codes->table[window % TABLE];
+        if (!entry)
+            entry = single_entry(&codes->literal, window, TABLE_BITS + 1, LONGEST);
+        unsigned bits = entry & ENTRY_BITS, literals = literals_of(entry),
+                 value = entry >> ENTRY_VALUE;
+        if (literals) {
+            if (literals > 1 && reader->at + bits > bound) {
+                value &= 255;
+                bits = codes->lengths[value];
+                literals = 1;
+            }
+            sink->bytes(value, literals);
+            skip(reader, bits);
+            continue;
+        }
+        const unsigned length = value & 511, extra = entry >> ENTRY_EXTRA & 7,
+                       more = window >> bits & ((1u << extra) - 1);
+        *ended = !length && bits;
+        skip(reader, bits + extra);
+        if (!length)
+            return false;
+        const unsigned next = window_of(reader);
+        unsigned far = shared->distances[next % NEAR];
+        if (!far)
+            far = distance_entry(&codes->distance, next, NEAR_BITS + 1, LONGEST);
+        if (!far)
+            return false;
+        const unsigned code = far & ENTRY_BITS, rest = far >> DISTANCE_EXTRA & 15;
+        sink->match(length + more, (far >> DISTANCE_VALUE) + (next >> code & ((1u << rest) - 1)));
+        skip(reader, code + rest);
+    }
+    return true;
+}
+
+/* ---- matches ---- */
+
+/* Copies a match by one thread. */
+static __device__ __forceinline__ void copy_alone(unsigned char *to, unsigned length,
+                                                  unsigned distance)
+{
+    enum { STEP = 4 };
+    for (unsigned i = 0; i < length;) {
+        const unsigned some = smaller_of(smaller_of(STEP, distance), length - i);
+        unsigned char byte[STEP];
+#pragma unroll
+        for (unsigned k = 0; k < STEP; k++)
+            byte[k] = k < some ? to[(int)(i + k) - (int)distance] : 0;
+#pragma unroll
+        for (unsigned k = 0; k < STEP; k++) {
+            if (k < some)
+                to[i + k] = byte[k];
+        }
+        i += some;
+    }
+}
+
+/* Copies a match by a warp. */
+static __device__ __forceinline__ void copy_together(unsigned char *to, unsigned length,
+                                                     unsigned distance)
+{
+    const unsigned char *const from = to - distance;
+    for (unsigned i = threadIdx.x % WARP; i < length; i += WARP)
+        to[i] = from[i < distance ? i : i % distance];
+}
+
+/* Copies all matches of a window. A warp takes 32 at a time, those whose bytes are there first.
+ * Bytes are there before the first match that has not been copied; that match can always be. */
+static __device__ void copy_matches(const struct png_stripe &stripe, unsigned count,
+                                    struct shared *shared)
+{
+    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    volatile unsigned *const marks = shared->marks;
+    unsigned first = warp * WARP;
+    if (!lane)
+        marks[warp] = first < count ? (unsigned)stripe.matches[first] : ~0u;
+    __syncthreads();
+    for (; first < count; first += PARTS) {
+        const uint64_t match = first + lane < count ? stripe.matches[first + lane] : 0;
+        const unsigned at = (unsigned)match, length = (unsigned)(match >> MATCH_LENGTH) & 511,
+                       distance = (unsigned)(match >> MATCH_DISTANCE),
+                       needs = at - distance + smaller_of(length, distance);
+        bool waits = length > 0;
+        for (unsigned waiting = __ballot_sync(~0u, waits); waiting;) {
+            unsigned there = lane < WARPS ? marks[lane] : ~0u;
+            for (unsigned step = WARP / 2; step; step /= 2)
+                there = smaller_of(there, __shfl_xor_sync(~0u, there, step));
+            __threadfence_block();
+            const bool now = waits && needs <= there;
+            if (!__any_sync(~0u, now)) {
+                __nanosleep(SLEEP_NS); /* other warps have matches before */
+                continue;
+            }
+            if (now && length <= LONG_MATCH)
+                copy_alone(stripe.filtered + at, length, distance);
+            for (unsigned those = __ballot_sync(~0u, now && length > LONG_MATCH); those;
+                 those &= those - 1) {
+                const int from = __ffs((int)those) - 1;
+                copy_together(stripe.filtered + __shfl_sync(~0u, at, from),
+                              __shfl_sync(~0u, length, from), __shfl_sync(~0u, distance, from));
+            }
+            waits &= !now;
+            waiting = __ballot_sync(~0u, waits);
+            __threadfence_block();
+            __syncwarp();
+            const unsigned mark = __shfl_sync(~0u, at, waiting ? __ffs((int)waiting) - 1 : 0);
+            if (!lane && waiting)
+                marks[warp] = mark;
+        }
+        if (!lane)
+            marks[warp] = first + PARTS < count ? (unsigned)stripe.matches[first + PARTS] : ~0u;
+        __syncwarp();
+    }
+    __syncthreads();
+}
+
+/* ---- windows ---- */
+
+/* A window: its first bit and byte, and the bits of its parts. After it: how it ended. */
+struct window {
+    unsigned bit, at, each;
+    bool ended;
+};
+
+/* A thread's part. */
+struct part {
+    struct reader reader;
+    unsigned start, bound;
+    struct counter counter;
+};
+
+/* Guesses where the first symbol of the thread's part begins, by decoding from some bits before it.
+ * The first part needs no guess. */
+static __device__ __forceinline__ void open_part(struct part *part, const struct window *window,
+                                                 unsigned total, const struct shared *shared)
+{
+    const unsigned index = threadIdx.x,
+                   from = smaller_of(window->bit + index * window->each, total);
+    struct nothing nothing;
+    bool ended;
+    part->start = from;
+    part->bound = smaller_of(from + window->each, total);
+    if (!index || from == total)
+        return;
+    go_to(&part->reader, from > window->bit + LEAD ? from - LEAD : window->bit);
+    if (follow_symbols(&part->reader, from, shared, &nothing, &ended))
+        part->start = part->reader.at;
+}
+
+/* Decodes the parts until each begins where the part before it ends, or for some rounds; each round
+ * makes at least one part more agree. Returns the number of those that agree. */
+static __device__ __forceinline__ unsigned follow_parts(struct part *part, struct shared *shared)
+{
+    const unsigned index = threadIdx.x;
+    bool changed = true, ended;
+    unsigned before;
+    if (!index)
+        shared->valid = PARTS;
+    for (int round = 0;; round++) {
+        if (changed) {
+            part->counter = {};
+            go_to(&part->reader, part->start);
+            const bool stops =
+                !follow_symbols(&part->reader, part->bound, shared, &part->counter, &ended);
+            shared->ends[index] = part->reader.at | (stops ? STOPPED : 0) | (ended ? ENDED : 0);
+        }
+        __syncthreads();
+        before = index ? shared->ends[index - 1] : part->start;
+        changed = before < ENDED && before != part->start;
+        if (!__syncthreads_or(changed) || round == ROUNDS_MOST)
+            break;
+        part->start = changed ? before : part->start;
+    }
+    if (before != part->start)
+        atomicMin(&shared->valid, index);
+    __syncthreads();
+    return shared->valid;
+}
+
+/* Returns the sum of the numbers of the threads before this one; *all is the sum of all. */
+static __device__ uint64_t sum_before(struct shared *shared, uint64_t own, uint64_t *all)
+{
+    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    uint64_t sum = own;
+    for (unsigned step = 1; step < WARP; step *= 2) {
+        const uint64_t before = __shfl_up_sync(~0u, sum, step);
+        sum += lane >= step ? before : 0;
+    }
+    if (lane == WARP - 1)
+        shared->sums[warp] = sum;
+    __syncthreads();
+    *all = 0;
+    for (unsigned i = 0; i < WARPS; i++) {
+        sum += i < warp ? shared->sums[i] : 0;
+        *all += shared->sums[i];
+    }
+    return sum - own;
+}
+
+/* Decompresses a window of a block, and moves it to the next one. Returns false if the stream is
+ * damaged. */
+static __device__ bool unpack_window(const struct png_stripe &stripe, struct part *part,
+                                     struct window *window, unsigned total, struct shared *shared)
+{
+    enum { MATCHES = 32 /* where their number is in a sum */ };
+    const unsigned index = threadIdx.x;
+    open_part(part, window, total, shared);
+    unsigned valid = follow_parts(part, shared);
+    const uint64_t own = part->counter.count | (uint64_t)part->counter.matches << MATCHES;
+    uint64_t all, before = sum_before(shared, index < valid ? own : 0, &all);
+    if (all >> MATCHES > MATCHES_MOST) {
+        if ((before + own) >> MATCHES > MATCHES_MOST)
+            atomicMin(&shared->valid, index);
+        __syncthreads();
+        valid = shared->valid;
+        before = sum_before(shared, index < valid ? own : 0, &all);
+    }
+    const unsigned end = shared->ends[valid - 1];
+    const unsigned bytes = (unsigned)all;
+    window->ended = end & ENDED;
+    if ((end & STOPPED && !window->ended) || (end & POSITION) > total ||
+        bytes > stripe.filtered_bytes - window->at)
+        return false;
+    if (index < valid) {
+        struct lister lister;
+        bool ended;
+        lister.open(stripe.filtered, window->at + (unsigned)before);
+        lister.list = stripe.matches + (before >> MATCHES);
+        lister.bad = false;
+        go_to(&part->reader, part->start);
+        follow_symbols(&part->reader, part->bound, shared, &lister, &ended);
+        lister.store_bytes();
+        if (lister.bad)
+            shared->good = false;
+    }
+    __syncthreads();
+    if (!shared->good)
+        return false;
+    if (all >> MATCHES)
+        copy_matches(stripe, (unsigned)(all >> MATCHES), shared);
+    window->bit = end & POSITION;
+    window->at += bytes;
+    return true;
+}
+
+/* Decompresses the contents of a block with codes. */
+static __device__ bool unpack_codes(const struct png_stripe &stripe, struct part *part,
+                                    struct window *window, unsigned total, struct shared *shared)
+{
+    const unsigned begin = window->bit;
+    fill_tables(shared);
+    do {
+        if (window->bit >= total || !unpack_window(stripe, part, window, total, shared))
+            return false;
+    } while (!window->ended);
+    /* The next block is probably as long as this one, and should fit in a window. */
+    const unsigned like = (window->bit - begin) / PARTS * 17 / 16 + 4;
+    window->each = like < PART_LEAST ? PART_LEAST : smaller_of(like, PART_MOST);
+    return true;
+}
+
+static __device__ bool unpack(const struct png_stripe &stripe, struct shared *shared)
+{
+    const unsigned before = (unsigned)((uintptr_t)stripe.packed % 4),
+                   total = 8 * (before + stripe.packed_bytes);
+    struct window window = {8 * before, 0, PART_FIRST, false};
+    struct part part;
+    bool final = false;
+    part.reader.words = (const unsigned *)(stripe.packed - before);
+    part.reader.end = (before + stripe.packed_bytes + 3) / 4;
+    while (!final && window.bit < total) {
+        __syncthreads(); /* before the codes change */
+        if (threadIdx.x < WARP)
+            open_block(part.reader.words, window.bit, total, shared);
+        __syncthreads();
+        if (!shared->good)
+            return false;
+        final = shared->final;
+        window.bit = shared->begin;
+        if (shared->type != STORED) {
+            if (!unpack_codes(stripe, &part, &window, total, shared))
+                return false;
+            continue;
+        }
+        const unsigned char *const from = (const unsigned char *)part.reader.words + window.bit / 8;
+        const unsigned length = shared->length;
+        if (length > stripe.filtered_bytes - window.at)
+            return false;
+        for (unsigned i = threadIdx.x; i < length; i += PARTS)
+            stripe.filtered[window.at + i] = from[i];
+        window.at += length;
+        window.bit += 8 * length;
+    }
+    return window.at == stripe.filtered_bytes && final == stripe.last && window.bit <= total &&
+           total - window.bit < 8 && (final || window.bit == total);
+}
+
+static __global__ void __launch_bounds__(PARTS, 1)
     inflate_kernel(const struct png_decode_group group)
 {
-    __shared__ struct codes codes[WARPS];
-    const unsigned warp = threadIdx.x / WARP, index = blockIdx.x * WARPS + warp;
-    if (index >= group.count || group.unpacked[index])
+    __shared__ struct shared shared;
+    const struct png_stripe stripe = group.stripes[blockIdx.x];
+    if (blockIdx.x < group.marked && group.unpacked[blockIdx.x])
         return;
-    const struct png_stripe stripe = group.stripes[index];
-    if (!unpack_stripe(stripe, codes + warp) && !lane_of_thread())
+    if (!unpack(stripe, &shared) && !threadIdx.x)
         atomicOr(group.flags + stripe.picture, 1u);
 }
 
 cudaError_t gf_png_inflate_rest(const struct png_decode_group *group, cudaStream_t stream)
 {
-    inflate_kernel<<<blocks_for(group->count, WARPS), WARPS * WARP, 0, stream>>>(*group);
+    inflate_kernel<<<group->count, PARTS, 0, stream>>>(*group);
     return cudaGetLastError();
 }

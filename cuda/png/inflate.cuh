@@ -120,17 +120,9 @@ static __device__ __forceinline__ unsigned find_symbol(const struct code *code, 
     return 0;
 }
 
-/* Takes the next symbol. Returns ~0 if no code matches. */
-static __device__ __forceinline__ unsigned decode(struct bits *bits, const struct code *code)
-{
-    const unsigned found = find_symbol(code, (unsigned)bits->held, 1, LONGEST);
-    drop(bits, found >> 16);
-    return found ? found & 0xffff : ~0u;
-}
-
 /* Makes the code with these lengths. Returns false if they form no complete code. one_is_enough: a
- * single code of one bit is valid. The whole warp calls this function; its lane n counts the codes
- * of n bits. */
+ * single code of one bit is valid, or none. The whole warp calls this function; its lane n counts
+ * the codes of n bits. */
 static __device__ bool make_code(struct code *code, const unsigned char *lengths, unsigned symbols,
                                  bool one_is_enough)
 {
@@ -172,7 +164,7 @@ static __device__ bool make_code(struct code *code, const unsigned char *lengths
         place += found;
     }
     __syncwarp();
-    return end == 1u << LONGEST || (one_is_enough && all == 1 && ones == 1);
+    return end == 1u << LONGEST || (one_is_enough && all <= 1 && ones == all);
 }
 
 /* Reads the head of a deflate block with its own codes, and fills the table of its literals and
@@ -182,6 +174,7 @@ enum {
     SYMBOLS = 286,
     DISTANCES = 30,
     STORED = 0,
+    FIXED = 1,
     DYNAMIC = 2,
     HEAD_LONGEST = 7 /* bits of a code for a code length */
 };
@@ -209,8 +202,8 @@ static __device__ __forceinline__ unsigned literals_of(unsigned entry)
 static __device__ __forceinline__ unsigned single_entry(const struct code *code, unsigned window,
                                                         unsigned least, unsigned most)
 {
-    const unsigned found = find_symbol(code, window, least, most);
-    return found ? entry_of(found & 0xffff) | found >> 16 : 0;
+    const unsigned found = find_symbol(code, window, least, most), symbol = found & 0xffff;
+    return found && symbol < SYMBOLS ? entry_of(symbol) | found >> 16 : 0;
 }
 
 /* Returns the entry of an index, joined with the entries of the literals that follow within the
@@ -314,4 +307,15 @@ static __device__ bool read_head(struct bits *bits, struct codes *codes)
            read_lengths(bits, codes, literals + distances) && codes->lengths[END] &&
            make_code(&codes->distance, codes->lengths + literals, distances, true) &&
            make_code(&codes->literal, codes->lengths, literals, false);
+}
+
+/* Makes the codes of a block of the kind FIXED. */
+static __device__ void make_fixed(struct codes *codes)
+{
+    enum { ALL = 288, FIXED_DISTANCES = 32 };
+    for (unsigned i = threadIdx.x % WARP; i < ALL + FIXED_DISTANCES; i += WARP)
+        codes->lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : i < ALL ? 8 : 5;
+    __syncwarp();
+    make_code(&codes->distance, codes->lengths + ALL, FIXED_DISTANCES, false);
+    make_code(&codes->literal, codes->lengths, ALL, false);
 }

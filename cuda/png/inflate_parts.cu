@@ -1,49 +1,10 @@
 /* Decompresses stripes whose parts are decoded side by side. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/inflate.cuh"
+#include "cuda/png/parts.cuh"
 #include "cuda/png/stripes.cuh"
 
 /* Decodes a part of a deflate stream by one thread, and passes its symbols to a sink. */
-
-/* ---- reading bits, by one thread ---- */
-
-struct reader {
-    const unsigned *words;
-    unsigned end;                  /* number of words with the stream's bytes; zeros follow */
-    unsigned at;                   /* the next bit, counted from the first word */
-    unsigned first, second, third; /* the word that contains that bit, and the next two words */
-};
-
-static __device__ __forceinline__ unsigned word_of(const struct reader *reader, unsigned index)
-{
-    return index < reader->end ? reader->words[index] : 0;
-}
-
-static __device__ __forceinline__ void go_to(struct reader *reader, unsigned bit)
-{
-    reader->at = bit;
-    reader->first = word_of(reader, bit / 32);
-    reader->second = word_of(reader, bit / 32 + 1);
-    reader->third = word_of(reader, bit / 32 + 2);
-}
-
-/* Returns the next 32 bits. */
-static __device__ __forceinline__ unsigned window_of(const struct reader *reader)
-{
-    return __funnelshift_r(reader->first, reader->second, reader->at % 32);
-}
-
-/* Skips at most 32 bits. The word that is loaded here is needed two words later. */
-static __device__ __forceinline__ void skip(struct reader *reader, unsigned count)
-{
-    const unsigned before = reader->at;
-    reader->at += count;
-    if (before / 32 == reader->at / 32)
-        return;
-    reader->first = reader->second;
-    reader->second = reader->third;
-    reader->third = word_of(reader, reader->at / 32 + 2);
-}
 
 enum { NO_LITERAL = 256 };
 
@@ -75,46 +36,9 @@ struct counter {
     }
 };
 
-/* Writes whole words, except at both ends, where words are shared with other threads and written
- * byte by byte. */
-struct writer {
-    unsigned char *data;
-    unsigned begin;      /* offset of the first byte that may be written */
-    unsigned word;       /* offset of the next word; a multiple of 4 */
-    unsigned held_bytes; /* number of bytes of that word so far; less than 4 between calls */
-    uint64_t held;
+struct writer : word_writer {
     unsigned last;
 
-    __device__ __forceinline__ void open(unsigned char *to, unsigned at, unsigned before)
-    {
-        data = to;
-        begin = at;
-        word = at / 4 * 4;
-        held_bytes = at % 4;
-        held = 0;
-        last = before;
-    }
-    __device__ __forceinline__ void store_bytes(void)
-    {
-        for (unsigned i = 0; i < 4; i++) {
-            if (word + i >= begin && i < held_bytes)
-                data[word + i] = (unsigned char)(held >> 8 * i);
-        }
-    }
-    __device__ __forceinline__ void add(unsigned bytes, unsigned number)
-    {
-        held |= (uint64_t)bytes << 8 * held_bytes;
-        held_bytes += number;
-        if (held_bytes < 4)
-            return;
-        if (word >= begin)
-            *(unsigned *)(data + word) = (unsigned)held;
-        else
-            store_bytes();
-        word += 4;
-        held >>= 32;
-        held_bytes -= 4;
-    }
     __device__ __forceinline__ void bytes(unsigned bytes, unsigned number)
     {
         add(bytes, number);
@@ -349,7 +273,8 @@ static __device__ bool unpack(const struct png_stripe &stripe, struct shared *sh
     if (index > stop)
         return true;
     struct writer writer;
-    writer.open(stripe.filtered, at, last);
+    writer.open(stripe.filtered, at);
+    writer.last = last;
     go_to(&part.reader, part.start);
     follow_symbols(&part.reader, part.bound, &shared->codes, &writer, &part.ended);
     writer.store_bytes();
@@ -367,6 +292,7 @@ static __global__ void __launch_bounds__(PARTS, 2)
 
 cudaError_t gf_png_inflate_parts(const struct png_decode_group *group, cudaStream_t stream)
 {
-    inflate_parts_kernel<<<group->count, PARTS, 0, stream>>>(*group);
+    if (group->marked)
+        inflate_parts_kernel<<<group->marked, PARTS, 0, stream>>>(*group);
     return cudaGetLastError();
 }

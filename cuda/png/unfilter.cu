@@ -2,7 +2,7 @@
 #include "cuda/common/scan.cuh"
 #include "cuda/png/stripes.cuh"
 
-enum { SUM_THREADS = 256, ADLER = 65521 };
+enum { SUM_THREADS = 512, ADLER = 65521, WORD = 4 };
 
 /* ---- checksums: Adler-32, RFC 1950 ---- */
 
@@ -20,7 +20,7 @@ static __device__ __forceinline__ uint64_t sum_block(uint64_t value, uint64_t *w
 }
 
 /* Computes the Adler-32 of a stripe's n bytes b(i): a = 1 + the sum of b(i), b = n + the sum of (n
- * - i) b(i), modulo ADLER. A stripe has fewer than 2^25 bytes, so that no sum exceeds 64 bits. */
+ * - i) b(i), modulo ADLER. A stripe has at most 2^26 bytes, so that no sum exceeds 64 bits. */
 static __global__ void __launch_bounds__(SUM_THREADS)
     sum_kernel(const struct png_decode_group group)
 {
@@ -30,10 +30,17 @@ static __global__ void __launch_bounds__(SUM_THREADS)
         return;
     const unsigned n = stripe.filtered_bytes;
     uint64_t a = 0, b = 0;
-    for (unsigned i = threadIdx.x; i < n; i += SUM_THREADS) {
-        const unsigned byte = stripe.filtered[i];
+    const unsigned whole = n / WORD * WORD;
+    for (unsigned i = WORD * threadIdx.x; i < whole; i += WORD * SUM_THREADS) {
+        const unsigned word = *(const unsigned *)(stripe.filtered + i),
+                       sum = __dp4a(word, 0x01010101u, 0u);
+        a += sum;
+        b += (uint64_t)(n - i) * sum - __dp4a(word, 0x03020100u, 0u);
+    }
+    if (threadIdx.x < n - whole) {
+        const unsigned byte = stripe.filtered[whole + threadIdx.x];
         a += byte;
-        b += (uint64_t)(n - i) * byte;
+        b += (uint64_t)(n - whole - threadIdx.x) * byte;
     }
     a = (1 + sum_block(a, warps)) % ADLER;
     b = (n + sum_block(b, warps)) % ADLER;
@@ -51,7 +58,7 @@ cudaError_t gf_png_sum_stripes(const struct png_decode_group *group, cudaStream_
 }
 
 /* Rows are processed in quads of four pixels. A quad has as many words as a pixel has bytes. */
-enum { QUAD = 4, WORD = 4 };
+enum { QUAD = 4 };
 
 template <int BYTES> struct quad {
     unsigned word[BYTES];
@@ -255,92 +262,145 @@ static __device__ __forceinline__ struct quad<BYTES> from_lane_above(struct quad
     return quad;
 }
 
-/* Undoes the filters of a stripe. A warp processes 32 rows at a time, one in each lane. Each lane
- * processes a quad after the lane above has processed it. That lane supplies the row above; the
- * first lane reads it from the picture. */
+/* Undoes the filters of 32 rows of a stripe, `first` and those below it, in steps that all warps of
+ * the block take together. Each lane processes a quad after the lane above has processed it. That
+ * lane supplies the row above; the first lane reads it from the picture. */
 template <int BYTES>
+struct rows {
+    int row;
+    bool is_row, from_picture;
+    struct filter filter;
+    unsigned char *out;
+    struct quad<BYTES> done, upper;
+    struct pixel<BYTES> left, corner;
+    struct reader<BYTES> reader;
+};
+
+template <int BYTES>
+static __device__ __forceinline__ void
+open_rows(struct rows<BYTES> *rows, const struct png_stripe &stripe,
+          const struct png_target &target, int first, unsigned *flag)
+{
+    const int lane = threadIdx.x % WARP;
+    *rows = {};
+    rows->row = first + lane;
+    rows->is_row = rows->row < stripe.rows;
+    rows->from_picture = !lane && first;
+    const unsigned begin = rows->is_row ? (unsigned)rows->row * stripe.row_bytes : 0;
+    const int number = stripe.filtered[begin];
+    rows->filter = filter_of(number);
+    rows->out =
+        target.data + (uint64_t)(stripe.first_row + (rows->is_row ? rows->row : 0)) * target.pitch;
+    if (rows->is_row && number >= (rows->row || !stripe.marked ? FILTERS : UP))
+        atomicOr(flag, 1u);
+    open_row(&rows->reader, stripe, begin + 1);
+    if (rows->from_picture)
+        rows->upper = load_quad<BYTES>(rows->out - target.pitch, (unsigned)target.width * BYTES);
+}
+
+template <int BYTES>
+static __device__ __forceinline__ void
+undo_quad(struct rows<BYTES> *rows, const struct png_target &target, int step, int quads)
+{
+    const int at = step - (int)(threadIdx.x % WARP);
+    struct quad<BYTES> above = from_lane_above(rows->done);
+    if (!rows->is_row || at < 0 || at >= quads)
+        return;
+    const unsigned place = (unsigned)at * QUAD * BYTES,
+                   bytes = (unsigned)target.width * BYTES - place;
+    if (rows->from_picture) {
+        above = swapped(rows->upper, target.wide);
+        if (at + 1 < quads)
+            rows->upper = load_quad<BYTES>(rows->out - target.pitch + place + QUAD * BYTES,
+                                           bytes - QUAD * BYTES);
+    } else if (!rows->row) {
+        above = {};
+    }
+    const struct quad<BYTES> filtered = take(&rows->reader);
+    rows->done = {};
+#pragma unroll
+    for (int i = 0; i < QUAD; i++) {
+        const struct pixel<BYTES> up = pixel_of(above, i);
+        rows->left = undo<BYTES>(rows->filter, pixel_of(filtered, i), rows->left, up, rows->corner);
+        rows->corner = up;
+        add_pixel(&rows->done, i, rows->left);
+    }
+    store_quad(swapped(rows->done, target.wide), rows->out + place, bytes);
+}
+
+/* Undoes the filters of a stripe. Warp w of the block processes rows 32 w to 32 w + 31, then those
+ * 32 * WARPS rows further down, and so on. It is so many steps behind the warp above that the row
+ * which its first lane reads has been stored. */
+template <int BYTES, int WARPS>
 static __device__ void undo_stripe(const struct png_stripe &stripe, const struct png_target &target,
                                    unsigned *flag)
 {
-    const int lane = threadIdx.x % WARP, quads = (target.width + QUAD - 1) / QUAD;
-    for (int first = 0; first < stripe.rows; first += WARP) {
-        const int row = first + lane;
-        const bool is_row = row < stripe.rows, from_picture = !lane && first;
-        const unsigned begin = is_row ? (unsigned)row * stripe.row_bytes : 0;
-        const int number = stripe.filtered[begin];
-        const struct filter filter = filter_of(number);
-        unsigned char *const out =
-            target.data + (uint64_t)(stripe.first_row + (is_row ? row : 0)) * target.pitch;
-        struct quad<BYTES> done = {
-        };
-        struct pixel<BYTES> left = {
-        };
-        struct pixel<BYTES> corner = {
-        };
-        struct reader<BYTES> reader;
-        if (is_row && number >= (row ? FILTERS : UP))
-            atomicOr(flag, 1u);
-        open_row(&reader, stripe, begin + 1);
-        struct quad<BYTES> upper = {
-        };
-        if (from_picture)
-            upper = load_quad<BYTES>(out - target.pitch, (unsigned)target.width * BYTES);
-        for (int step = 0; step < quads + WARP - 1; step++) {
-            const int at = step - lane;
-            struct quad<BYTES> above = from_lane_above(done);
-            if (!is_row || at < 0 || at >= quads)
-                continue;
-            const unsigned place = (unsigned)at * QUAD * BYTES,
-                           bytes = (unsigned)target.width * BYTES - place;
-            if (from_picture) {
-                above = swapped(upper, target.wide);
-                if (at + 1 < quads)
-                    upper = load_quad<BYTES>(out - target.pitch + place + QUAD * BYTES,
-                                             bytes - QUAD * BYTES);
-            } else if (!row) {
-                above = {};
-            }
-            const struct quad<BYTES> filtered = take(&reader);
-            done = {};
-#pragma unroll
-            for (int i = 0; i < QUAD; i++) {
-                const struct pixel<BYTES> up = pixel_of(above, i);
-                left = undo<BYTES>(filter, pixel_of(filtered, i), left, up, corner);
-                corner = up;
-                add_pixel(&done, i, left);
-            }
-            store_quad(swapped(done, target.wide), out + place, bytes);
+    enum { BEHIND = WARP + 1 };
+    const int warp = threadIdx.x / WARP, quads = (target.width + QUAD - 1) / QUAD,
+              own = quads + WARP - 1,
+              behind = BEHIND * WARPS > own ? BEHIND : (own + WARPS - 1) / WARPS,
+              every = behind * WARPS, /* steps from a warp's rows to its next ones */
+        groups = (stripe.rows + WARP - 1) / WARP,
+              steps = (groups - 1) / WARPS * every + (groups - 1) % WARPS * behind + own;
+    struct rows<BYTES> rows = {
+    };
+    int at = -warp * behind, first = warp; /* the warp's step in its rows; their number */
+    for (int step = 0; step < steps; step++) {
+        if (at >= 0 && at < own && first < groups) {
+            if (!at)
+                open_rows(&rows, stripe, target, first * WARP, flag);
+            undo_quad(&rows, target, at, quads);
         }
-        __syncwarp();
+        if (++at == every) {
+            at = 0;
+            first += WARPS;
+        }
+        if (WARPS > 1)
+            __syncthreads();
+        else if (!at)
+            __syncwarp();
     }
 }
 
-static __global__ void __launch_bounds__(WARP) unfilter_kernel(const struct png_decode_group group)
+/* The stripes from `first` on. */
+template <int WARPS>
+static __global__ void __launch_bounds__(WARP *WARPS)
+    unfilter_kernel(const struct png_decode_group group, unsigned first)
 {
-    const struct png_stripe stripe = group.stripes[blockIdx.x];
+    const struct png_stripe stripe = group.stripes[first + blockIdx.x];
     const struct png_target target = group.targets[stripe.picture];
     unsigned *const flag = group.flags + stripe.picture;
-    /* One lane reads the flag, because other warps may set it at the same time. */
-    if (__shfl_sync(~0u, threadIdx.x ? 0 : *(volatile unsigned *)flag, 0))
+    __shared__ unsigned flagged;
+    /* One thread reads the flag, because other blocks may set it at the same time. */
+    if (!threadIdx.x)
+        flagged = *(volatile unsigned *)flag;
+    __syncthreads();
+    if (flagged)
         return;
     switch (target.pixel_bytes) {
     case 1:
-        return undo_stripe<1>(stripe, target, flag);
+        return undo_stripe<1, WARPS>(stripe, target, flag);
     case 2:
-        return undo_stripe<2>(stripe, target, flag);
+        return undo_stripe<2, WARPS>(stripe, target, flag);
     case 3:
-        return undo_stripe<3>(stripe, target, flag);
+        return undo_stripe<3, WARPS>(stripe, target, flag);
     case 4:
-        return undo_stripe<4>(stripe, target, flag);
+        return undo_stripe<4, WARPS>(stripe, target, flag);
     case 6:
-        return undo_stripe<6>(stripe, target, flag);
+        return undo_stripe<6, WARPS>(stripe, target, flag);
     default:
-        return undo_stripe<8>(stripe, target, flag);
+        return undo_stripe<8, WARPS>(stripe, target, flag);
     }
 }
 
 cudaError_t gf_png_unfilter(const struct png_decode_group *group, cudaStream_t stream)
 {
-    unfilter_kernel<<<group->count, WARP, 0, stream>>>(*group);
+    enum { STREAM_WARPS = 16 };
+    const unsigned streams = group->count - group->marked;
+    if (group->marked)
+        unfilter_kernel<1><<<group->marked, WARP, 0, stream>>>(*group, 0);
+    if (streams)
+        unfilter_kernel<STREAM_WARPS>
+            <<<streams, STREAM_WARPS * WARP, 0, stream>>>(*group, group->marked);
     return cudaGetLastError();
 }

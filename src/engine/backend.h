@@ -101,6 +101,12 @@ struct gf_backend_calls {
     void *(*alloc)(struct gf_backend *, size_t size);
     void (*release)(struct gf_backend *, void *memory, size_t size);
     uint64_t (*free_bytes)(struct gf_backend *);
+    /* Host memory for the files of many pipelines, which share it, before the device has started,
+     * too. NULL: the backend has none. pin() pins a large part of it; pin_shared() pins all of it,
+     * before work for which pinning more would wait. */
+    void *(*share)(struct gf_backend *, size_t size);
+    void (*unshare)(struct gf_backend *, void *memory);
+    void (*pin_shared)(struct gf_backend *);
     /* Pins host memory, so that copies are faster and asynchronous. unpin() does nothing for memory
      * that pin() found pinned. */
     enum gf_pinning (*pin)(struct gf_backend *, void *data, size_t size);

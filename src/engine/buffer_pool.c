@@ -6,11 +6,14 @@
 #include "base/memory/buffers.h"
 #include "base/memory/grow.h"
 
+enum place { ON_DEVICE, ON_HOST, SHARED /* on the host, with other pools */ };
+
 struct gf_buffer {
     void *data; /* NULL: an unused entry of the table */
     size_t size;
-    bool on_host, pinned, taken;
-    bool used; /* the buffer was taken since gf_buffer_pool_trim() was last called */
+    enum place place;
+    bool pinned, taken;
+    bool used; /* the buffer was used since the last trimming */
 };
 
 void gf_buffer_pool_open(struct gf_buffer_pool *pool, struct gf_backend *backend)
@@ -23,7 +26,9 @@ static void drop(struct gf_buffer_pool *pool, struct gf_buffer *buffer)
     const struct gf_backend_calls *const calls = pool->backend->calls;
     if (buffer->pinned)
         calls->unpin(pool->backend, buffer->data);
-    if (buffer->on_host)
+    if (buffer->place == SHARED)
+        calls->unshare(pool->backend, buffer->data);
+    else if (buffer->place == ON_HOST)
         gf_pages_free(buffer->data, buffer->size);
     else
         calls->release(pool->backend, buffer->data, buffer->size);
@@ -56,15 +61,14 @@ void gf_buffer_pool_trim(struct gf_buffer_pool *pool)
     }
 }
 
-/* Returns the smallest free buffer that has `size` bytes and not far too many; NULL: there is
- * none. */
-static struct gf_buffer *find(const struct gf_buffer_pool *pool, bool on_host, size_t size)
+/* Returns the smallest free buffer that is large enough, but not far too large. */
+static struct gf_buffer *find(const struct gf_buffer_pool *pool, enum place place, size_t size)
 {
     enum { SLACK = 4, SMALL = 1 << 20 };
     struct gf_buffer *best = NULL;
     for (int i = 0; i < pool->count; i++) {
         struct gf_buffer *const buffer = &pool->buffer[i];
-        if (buffer->data && !buffer->taken && buffer->on_host == on_host && buffer->size >= size &&
+        if (buffer->data && !buffer->taken && buffer->place == place && buffer->size >= size &&
             buffer->size <= SLACK * size + SMALL && (!best || buffer->size < best->size))
             best = buffer;
     }
@@ -84,9 +88,12 @@ static struct gf_buffer *new_entry(struct gf_buffer_pool *pool)
     return &pool->buffer[pool->count++];
 }
 
-static void *allocate(struct gf_buffer_pool *pool, bool on_host, size_t size)
+static void *allocate(struct gf_buffer_pool *pool, enum place place, size_t size)
 {
-    return on_host ? gf_pages_alloc(size) : pool->backend->calls->alloc(pool->backend, size);
+    const struct gf_backend_calls *const calls = pool->backend->calls;
+    return place == ON_HOST  ? gf_pages_alloc(size)
+           : place == SHARED ? calls->share(pool->backend, size)
+                             : calls->alloc(pool->backend, size);
 }
 
 void gf_buffer_pool_clear(struct gf_buffer_pool *pool)
@@ -97,22 +104,22 @@ void gf_buffer_pool_clear(struct gf_buffer_pool *pool)
     }
 }
 
-static void *take(struct gf_buffer_pool *pool, bool on_host, size_t size)
+static void *take(struct gf_buffer_pool *pool, enum place place, size_t size)
 {
-    struct gf_buffer *buffer = find(pool, on_host, size);
+    struct gf_buffer *buffer = find(pool, place, size);
     if (!buffer) {
-        void *data = allocate(pool, on_host, size);
-        if (!data) { /* the pool's free buffers may hold the memory that is missing */
+        void *data = allocate(pool, place, size);
+        if (!data) { /* the pool's own free buffers may use the memory that is missing */
             gf_buffer_pool_clear(pool);
-            data = allocate(pool, on_host, size);
+            data = allocate(pool, place, size);
         }
         buffer = data ? new_entry(pool) : NULL;
         if (!buffer) {
             if (data)
-                drop(pool, &(struct gf_buffer){.data = data, .size = size, .on_host = on_host});
+                drop(pool, &(struct gf_buffer){.data = data, .size = size, .place = place});
             return NULL;
         }
-        *buffer = (struct gf_buffer){.data = data, .size = size, .on_host = on_host};
+        *buffer = (struct gf_buffer){.data = data, .size = size, .place = place};
     }
     buffer->taken = buffer->used = true;
     return buffer->data;
@@ -120,12 +127,17 @@ static void *take(struct gf_buffer_pool *pool, bool on_host, size_t size)
 
 void *gf_buffer_pool_take_host(struct gf_buffer_pool *pool, size_t size)
 {
-    return take(pool, true, size);
+    return take(pool, ON_HOST, size);
+}
+
+void *gf_buffer_pool_take_file(struct gf_buffer_pool *pool, size_t size)
+{
+    return take(pool, pool->shares && pool->backend->calls->share ? SHARED : ON_HOST, size);
 }
 
 void *gf_buffer_pool_take(struct gf_buffer_pool *pool, size_t size)
 {
-    return take(pool, false, size);
+    return take(pool, ON_DEVICE, size);
 }
 
 static struct gf_buffer *buffer_of(const struct gf_buffer_pool *pool, const void *data)
@@ -152,12 +164,18 @@ void gf_buffer_pool_pin(struct gf_buffer_pool *pool, const void *data)
             pool->backend->calls->pin(pool->backend, buffer->data, buffer->size) == GF_PINNED;
 }
 
+void gf_buffer_pool_pin_shared(struct gf_buffer_pool *pool)
+{
+    if (pool->shares && pool->backend->calls->pin_shared)
+        pool->backend->calls->pin_shared(pool->backend);
+}
+
 uint64_t gf_buffer_pool_free_bytes(const struct gf_buffer_pool *pool, uint64_t enough)
 {
     uint64_t bytes = 0;
     for (int i = 0; i < pool->count; i++) {
         const struct gf_buffer *const buffer = &pool->buffer[i];
-        if (buffer->data && !buffer->taken && !buffer->on_host)
+        if (buffer->data && !buffer->taken && buffer->place == ON_DEVICE)
             bytes += buffer->size;
     }
     if (bytes >= enough)
@@ -170,7 +188,8 @@ uint64_t gf_buffer_pool_held_bytes(const struct gf_buffer_pool *pool)
 {
     uint64_t bytes = 0;
     for (int i = 0; i < pool->count; i++)
-        bytes += pool->buffer[i].data && !pool->buffer[i].on_host ? pool->buffer[i].size : 0;
+        bytes +=
+            pool->buffer[i].data && pool->buffer[i].place == ON_DEVICE ? pool->buffer[i].size : 0;
     return bytes;
 }
 

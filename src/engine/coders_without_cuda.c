@@ -50,7 +50,7 @@ uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subs
     return (uint64_t)format.width;
 }
 
-uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size)
+uint64_t gf_png_decoder_bytes(const struct gf_png_file *header, size_t size)
 {
     return size;
 }

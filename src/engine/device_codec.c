@@ -11,11 +11,10 @@
 struct gf_device_decoder {
     enum gf_file_format file_format;
     enum gf_coder_kind kind;
-    /* The device decodes only PNGs with stripes, parts that inflate separately, which the source
-     * finds in the file's header. Several threads of the CPU can decode such a file before the
-     * device is ready. */
-    bool by_stripes;
-    /* The picture is one frame of YCbCr at the input's position; otherwise it is the whole file. */
+    /* The device decodes only files of which the source says so by their header. Several threads
+     * of the CPU can decode such a file before the device is ready. */
+    bool asks_source;
+    /* The picture is a frame of YCbCr at the input's position; else it is the file as a whole. */
     bool is_frame;
     bool (*read)(struct gf_device_file *file, struct gf_format *format);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_device_file *file,
@@ -41,8 +40,8 @@ static bool read_jpeg(struct gf_device_file *file, struct gf_format *format)
 
 static bool read_png(struct gf_device_file *file, struct gf_format *format)
 {
-    struct gf_png_marked *const header = &file->png;
-    if (!gf_png_marked_read(file->data, file->size, header))
+    struct gf_png_file *const header = &file->png;
+    if (!gf_png_file_read(file->data, file->size, header))
         return false;
     *format = (struct gf_format){header->width, header->height, header->channels, header->bits};
     return true;
@@ -85,8 +84,8 @@ static size_t end_of_jpeg(const struct gf_coder_picture *picture)
     return picture->jpeg_decode.end;
 }
 
-/* Returns the end of the data, since gf_png_marked_read() leaves a file with bytes after its end to
- * the CPU. */
+/* Returns the end of the file, since gf_png_file_read() leaves a file with bytes after IEND to the
+ * CPU. */
 static size_t end_of_png(const struct gf_coder_picture *picture)
 {
     return picture->png_decode.size;
@@ -111,6 +110,25 @@ static const struct gf_device_decoder *decoder_of(enum gf_file_format file_forma
     return NULL;
 }
 
+/* Whether the file is a JPEG of several scans. */
+static bool has_scans(const struct gf_device_file *file)
+{
+    return file->decoder->kind == GF_CODER_JPEG_DECODE && file->jpeg.scans;
+}
+
+/* Whether the file is a PNG whose stream the device has to follow from its begin. */
+static bool has_stream(const struct gf_device_file *file)
+{
+    return file->decoder->kind == GF_CODER_PNG_DECODE && !file->png.marked;
+}
+
+static enum gf_coder_kind kind_of(const struct gf_device_file *file)
+{
+    return has_scans(file)    ? GF_CODER_JPEG_SCANS_DECODE
+           : has_stream(file) ? GF_CODER_PNG_STREAM_DECODE
+                              : file->decoder->kind;
+}
+
 static bool same(struct gf_format a, struct gf_format b)
 {
     return a.width == b.width && a.height == b.height && a.channels == b.channels &&
@@ -125,11 +143,15 @@ static struct gf_view view_of(const struct gf_image *image)
                             .rows = image->format.height};
 }
 
-/* Rounds a size in bytes up to steps of 256 KiB, so that the next file can use the same buffer. */
+/* Rounds sizes up, so that the next file can use the same buffer: another one may have to be
+ * pinned, which takes about as long as decoding a PNG. */
 static size_t rounded(size_t size)
 {
-    enum { STEP = 256 << 10 };
-    return (size + STEP - 1) / STEP * STEP;
+    enum { STEP = 256 << 10, STEPS = 4 };
+    size_t step = STEP;
+    while (size > STEPS * step)
+        step *= 2;
+    return (size + step - 1) / step * step;
 }
 
 /* Copies the bytes that the device needs to file->data. The position in the input does not
@@ -172,19 +194,20 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     const struct gf_device_decoder *const decoder = decoder_of(file_format);
     struct gf_format found;
     file->data = NULL;
-    if (!decoder || (decoder->by_stripes && !(source && source->for_device_codec)))
+    if (!decoder || (decoder->asks_source && !(source && source->for_device_codec)))
         return GF_OK;
-    if (decoder->by_stripes && !one_thread && gf_device_starting())
-        return GF_OK; /* the CPU will have decoded it before the device is ready */
+    if (decoder->asks_source && !one_thread && gf_device_starting())
+        return GF_OK; /* the CPU will finish before the device is ready */
     *file = (struct gf_device_file){
         .decoder = decoder, .reduction = source && source->reduction > 1 ? source->reduction : 1};
     if (!find_bytes(input, source, file) || rounded(file->size) > bytes_most)
         return GF_OK;
-    file->data = gf_buffer_pool_take_host(buffers, rounded(file->size));
+    file->data = gf_buffer_pool_take_file(buffers, rounded(file->size));
     if (!file->data)
         return gf_fail_memory(error);
     const enum gf_status status = copy_input(input, file, error);
-    if (status || !decoder->read(file, &found) || !same(found, format)) {
+    if (status || !decoder->read(file, &found) || !same(found, format) ||
+        (has_scans(file) && !one_thread)) { /* threads of the CPU decode a single one sooner */
         gf_buffer_pool_return(buffers, file->data);
         file->data = NULL;
     }
@@ -199,14 +222,14 @@ bool gf_device_file_describe(const void *data, size_t size, const struct gf_sour
                                     .size = size,
                                     .decoder = decoder_of(source->file),
                                     .reduction = source->reduction > 1 ? source->reduction : 1};
-    return file->decoder && (!file->decoder->by_stripes || source->for_device_codec) &&
+    return file->decoder && (!file->decoder->asks_source || source->for_device_codec) &&
            file->decoder->read(file, &found) && same(found, source->format);
 }
 
 struct gf_coder_picture gf_device_file_work(const struct gf_device_file *file,
                                             const struct gf_image *image)
 {
-    struct gf_coder_picture picture = {.kind = file->decoder->kind};
+    struct gf_coder_picture picture = {.kind = kind_of(file)};
     const struct gf_view out = view_of(image);
     file->decoder->ask(&picture, file, &out);
     return picture;
@@ -214,7 +237,7 @@ struct gf_coder_picture gf_device_file_work(const struct gf_device_file *file,
 
 void gf_device_decoder_prepare(struct gf_device_coders *coders, const struct gf_device_file *file)
 {
-    gf_device_coders_prepare(coders, file->decoder->kind);
+    gf_device_coders_prepare(coders, kind_of(file));
 }
 
 enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_device_file *file,
@@ -227,6 +250,10 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
     image->data = gf_buffer_pool_take(buffers, image->pitch * (size_t)format.height);
     if (image->data) {
         struct gf_coder_picture picture = gf_device_file_work(file, image);
+        /* Each time that memory is pinned waits for all work of the device, so that none is pinned
+         * while pictures are decoded that take long. */
+        if (gf_coder_calls[picture.kind].slow)
+            gf_buffer_pool_pin_shared(buffers);
         gf_buffer_pool_pin(buffers, file->data);
         status = gf_device_coders_run(coders, &picture, error);
         decoded = picture.done;

@@ -7,7 +7,7 @@
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/jpeg/jpeg_header.h"
-#include "codec/png/png_marked.h"
+#include "codec/png/png_file.h"
 #include "engine/device_coders.h"
 #include "engine/engine.h"
 
@@ -21,8 +21,8 @@ struct gf_device_file {
     int reduction; /* the picture is decoded at 1/reduction of its size; 1: at its full size */
     union {
         struct gf_jpeg_header jpeg;
-        struct gf_png_marked png;
-        const struct gf_yuv *yuv; /* for Y4M: how its frames are stored; belongs to the source */
+        struct gf_png_file png;
+        const struct gf_yuv *yuv; /* the source's */
     };
 };
 

@@ -26,6 +26,10 @@
     { \
         gf_##NAME##r_destroy(coder); \
     } \
+    static void NAME##_expect(void *coder, int pictures) \
+    { \
+        gf_##NAME##r_expect(coder, pictures); \
+    } \
     static enum gf_status NAME##_run(void *coder, int expected, \
                                      struct gf_coder_picture *const *group, int count, \
                                      struct gf_error *error) \
@@ -84,33 +88,46 @@ static uint64_t yuv_encode_bytes(const struct gf_coder_picture *picture)
     return gf_yuv_frame_bytes(picture->yuv_encode.yuv) + YUV_ALIGNMENT;
 }
 
-#define CALLS(NAME) NAME##_create, NAME##_destroy, NAME##_run, NAME##_bytes
+#define CALLS(NAME) NAME##_create, NAME##_destroy, NAME##_expect, NAME##_run, NAME##_bytes
 
 /* The limit of a group for PNG and YCbCr, which take as much pinned host memory as device
  * memory. */
 enum { PINNED_GROUP_BYTES = 1 << 30 };
 
+/* The most pictures of a group. A group of pictures that take long, however few they are, should
+ * have all that wait. */
+enum { USUAL = 32, SLOW = GF_CODER_GROUP_MOST };
+
 const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
-    [GF_CODER_JPEG_DECODE] = {false, false, UINT64_MAX, CALLS(jpeg_decode)},
-    [GF_CODER_JPEG_ENCODE] = {true, true, UINT64_MAX, CALLS(jpeg_encode)},
-    [GF_CODER_PNG_DECODE] = {false, false, UINT64_MAX, CALLS(png_decode)},
-    [GF_CODER_PNG_ENCODE] = {true, false, PINNED_GROUP_BYTES, CALLS(png_encode)},
-    [GF_CODER_YUV_DECODE] = {false, false, UINT64_MAX, CALLS(yuv_decode)},
-    [GF_CODER_YUV_ENCODE] = {true, false, PINNED_GROUP_BYTES, CALLS(yuv_encode)},
+    [GF_CODER_JPEG_DECODE] = {false, false, false, USUAL, UINT64_MAX, CALLS(jpeg_decode)},
+    [GF_CODER_JPEG_SCANS_DECODE] = {false, true, false, SLOW, UINT64_MAX, CALLS(jpeg_decode)},
+    [GF_CODER_JPEG_ENCODE] = {true, false, true, USUAL, UINT64_MAX, CALLS(jpeg_encode)},
+    [GF_CODER_PNG_DECODE] = {false, false, false, USUAL, UINT64_MAX, CALLS(png_decode)},
+    [GF_CODER_PNG_STREAM_DECODE] = {false, true, false, SLOW, UINT64_MAX, CALLS(png_decode)},
+    [GF_CODER_PNG_ENCODE] = {true, false, false, USUAL, PINNED_GROUP_BYTES, CALLS(png_encode)},
+    [GF_CODER_YUV_DECODE] = {false, false, false, USUAL, UINT64_MAX, CALLS(yuv_decode)},
+    [GF_CODER_YUV_ENCODE] = {true, false, false, USUAL, PINNED_GROUP_BYTES, CALLS(yuv_encode)},
 };
 
 /* What the coding threads of a device and their callers share. */
 
-/* There are two threads for each role, decoding and encoding, so that one copies while the other
- * one computes. With one larger group instead, all callers would come and go together, and the
- * device would do one kind of work at a time. */
-enum { ROLES = 2, THREADS = 2 * ROLES, TURNS = 2 };
+/* Two threads decode and two encode, so that one of them copies while the other one computes. With
+ * larger groups all callers would come and go together, and the device would do one kind of work at
+ * a time. Four more threads decode the pictures that take long, from the first of these on. */
+enum role { DECODES, ENCODES, DECODES_SLOWLY, ROLES };
+enum { USUAL_THREADS = 4, SLOW_THREADS = 4, THREADS = USUAL_THREADS + SLOW_THREADS, TURNS = 2 };
 
-/* The pictures that wait for one role's threads. */
+/* How long the first picture of a slow group waits for others. The pictures of a group come back
+ * together: without the wait the first of them would be a group of its own, and the others would
+ * wait until a thread has decoded it. */
+static const double GATHER_S = 4e-3;
+
+/* The pictures that wait for the threads of a role. */
 struct queue {
     struct gf_coding *first, **last;
-    /* Kinds of coders to create ahead (gf_device_coders_prepare()), bit k for kind k. */
-    unsigned wanted;
+    int count;
+    bool slow;
+    unsigned wanted; /* kinds of coders to create, a bit for each */
     pthread_cond_t filled;
 };
 
@@ -144,6 +161,7 @@ struct gf_device_coders {
     uint64_t usual_bytes;
     int callers; /* how many callers may come at the same time */
     bool ended;
+    int threads; /* that have been started or tried */
     struct queue queue[ROLES];
     struct coding_thread thread[THREADS];
 };
@@ -158,7 +176,8 @@ static inline void semaphore_wait(sem_t *semaphore)
  * lock. */
 static inline uint64_t bytes_of_thread(const struct gf_device_coders *coders)
 {
-    return (coders->lent_bytes ? coders->lent_bytes : coders->usual_bytes) / THREADS;
+    return (coders->lent_bytes ? coders->lent_bytes : coders->usual_bytes) /
+           (unsigned)coders->threads;
 }
 
 /* The main function of the coding threads, and what it calls. */
@@ -207,8 +226,17 @@ static uint64_t share_of(const struct coding_thread *thread, int kind, uint64_t 
     return most / (unsigned)__builtin_popcount(thread->prepared | 1U << kind);
 }
 
-/* Creates the coder of that kind. Creates it anew if the next group needs more memory than it may
- * use, or if it may now use much more because the number of users has changed. */
+/* Returns the likely number of pictures that come at the same time. */
+static int expected_pictures(struct gf_device_coders *coders, int most)
+{
+    pthread_mutex_lock(&coders->lock);
+    const int callers = coders->callers;
+    pthread_mutex_unlock(&coders->lock);
+    return callers < most ? callers : most;
+}
+
+/* Creates the coder, or creates it again if the next group needs more memory, or if the coder may
+ * now use much more or less, since the number of users or of threads has changed. */
 static void open_coder(struct coding_thread *thread, int kind, uint64_t needed)
 {
     struct gf_device_coders *const coders = thread->coders;
@@ -218,23 +246,16 @@ static void open_coder(struct coding_thread *thread, int kind, uint64_t needed)
     pthread_mutex_unlock(&coders->lock);
     const uint64_t share = share_of(thread, kind, most);
     thread->prepared |= 1U << kind;
-    if (coder->bytes > share / 2 && coder->bytes >= needed)
+    if (coder->bytes > share / 2 && coder->bytes >= needed && coder->bytes <= most)
         return;
     const uint64_t bytes = share > needed ? share : needed;
     close_coder(thread, kind);
     make_room(thread, kind, bytes, most);
     coder->bytes = bytes;
-    coder->status =
-        gf_coder_calls[kind].create(coders->device, bytes, &coder->state, &coder->error);
-}
-
-/* Returns how many pictures are likely to come at the same time. */
-static int expected_pictures(struct gf_device_coders *coders)
-{
-    pthread_mutex_lock(&coders->lock);
-    const int callers = coders->callers;
-    pthread_mutex_unlock(&coders->lock);
-    return callers < GF_CODER_GROUP_MOST ? callers : GF_CODER_GROUP_MOST;
+    const struct gf_coder_calls *const calls = &gf_coder_calls[kind];
+    coder->status = calls->create(coders->device, bytes, &coder->state, &coder->error);
+    if (!coder->status)
+        calls->expect(coder->state, expected_pictures(coders, calls->group_most));
 }
 
 /* Takes the first waiting picture from the queue, and others of the same kind, as many as a group
@@ -250,7 +271,7 @@ static int take_waiting(struct coding_thread *thread, struct gf_coding **group, 
                    usual = gf_coder_calls[kind].group_bytes, most = share < usual ? share : usual;
     int count = 0;
     *bytes = 0;
-    while (*at && count < GF_CODER_GROUP_MOST) {
+    while (*at && count < gf_coder_calls[kind].group_most) {
         struct gf_coding *const coding = *at;
         if (!count || (coding->picture->kind == kind && *bytes + coding->bytes <= most)) {
             group[count++] = coding;
@@ -263,20 +284,48 @@ static int take_waiting(struct coding_thread *thread, struct gf_coding **group, 
     for (at = &queue->first; *at; at = &(*at)->next)
         ;
     queue->last = at;
+    queue->count -= count;
     return count;
 }
 
-/* Waits for pictures and takes a group of them. Returns 0 if there is no picture, but coders of the
- * kinds *wanted are to be created, or the threads must end (*ended). */
+/* Whether a group can begin: others of it may still come for a moment if the group is slow, unless
+ * it is as large as it can be or all callers wait already. The caller holds the lock. */
+static bool is_gathered(const struct gf_device_coders *coders, const struct queue *queue)
+{
+    return !queue->slow || queue->count >= SLOW || queue->count + 1 >= coders->callers ||
+           gf_now() - queue->first->came_s >= GATHER_S;
+}
+
+/* Waits until the first picture's wait for others ends, or one comes. */
+static void gather(struct gf_device_coders *coders, struct queue *queue)
+{
+    const double until_s = queue->first->came_s + GATHER_S;
+    const struct timespec until = {(time_t)until_s,
+                                   (long)((until_s - (double)(time_t)until_s) * 1e9)};
+    pthread_cond_timedwait(&queue->filled, &coders->lock, &until);
+}
+
+/* Waits for pictures and takes a group of them. Returns 0 if there are only coders to prepare
+ * (*wanted), or if the threads must end. */
 static int take_group(struct coding_thread *thread, struct gf_coding **group, uint64_t *bytes,
                       unsigned *wanted, bool *ended)
 {
     struct gf_device_coders *const coders = thread->coders;
     struct queue *const queue = thread->queue;
     pthread_mutex_lock(&coders->lock);
-    while (!queue->first && !coders->ended && !(queue->wanted & ~thread->prepared))
-        pthread_cond_wait(&queue->filled, &coders->lock);
-    const int count = take_waiting(thread, group, bytes);
+    while (!coders->ended && !(queue->wanted & ~thread->prepared) &&
+           (!queue->first || !is_gathered(coders, queue))) {
+        if (queue->first)
+            gather(coders, queue);
+        else
+            pthread_cond_wait(&queue->filled, &coders->lock);
+    }
+    /* The coders of slow pictures are created before a group begins: creating one waits for the
+     * device's work. */
+    const bool begins =
+        queue->first && (!queue->slow || coders->ended ||
+                         (!(queue->wanted & ~thread->prepared) && is_gathered(coders, queue)));
+    const int count = begins ? take_waiting(thread, group, bytes) : 0;
     *wanted = queue->wanted & ~thread->prepared;
     *ended = coders->ended;
     pthread_mutex_unlock(&coders->lock);
@@ -295,8 +344,9 @@ static enum gf_status code_group(struct coding_thread *thread, struct gf_error *
         *error = coder->error;
         return coder->status;
     }
-    return gf_coder_calls[kind].run(coder->state, expected_pictures(thread->coders), pictures,
-                                    count, error);
+    const struct gf_coder_calls *const calls = &gf_coder_calls[kind];
+    return calls->run(coder->state, expected_pictures(thread->coders, calls->group_most), pictures,
+                      count, error);
 }
 
 static void serve_group(struct coding_thread *thread, struct gf_coding *const *group, int count)
@@ -354,15 +404,38 @@ enum { DEVICES_MOST = 64 };
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gf_device_coders *registry[DEVICES_MOST];
 
+/* Starts a thread, unless one cannot be started. */
+static void start_thread(struct gf_device_coders *coders, int i, enum role role)
+{
+    struct coding_thread *const thread = &coders->thread[i];
+    thread->coders = coders;
+    thread->queue = &coders->queue[role];
+    thread->started = !pthread_create(&thread->thread, NULL, coding_thread_main, thread);
+}
+
+/* Starts the threads for pictures that take long, which get a part of the memory of the others.
+ * The caller holds the lock. */
+static void start_slow_threads(struct gf_device_coders *coders)
+{
+    coders->threads = THREADS;
+    for (int i = USUAL_THREADS; i < THREADS; i++)
+        start_thread(coders, i, DECODES_SLOWLY);
+}
+
+/* Returns the queue for pictures of that kind, whose threads have been started. The caller holds
+ * the lock. */
 static struct queue *queue_of(struct gf_device_coders *coders, enum gf_coder_kind kind)
 {
-    return &coders->queue[gf_coder_calls[kind].encodes];
+    const struct gf_coder_calls *const calls = &gf_coder_calls[kind];
+    if (calls->slow && coders->threads < THREADS)
+        start_slow_threads(coders);
+    return &coders->queue[calls->slow ? DECODES_SLOWLY : calls->encodes ? ENCODES : DECODES];
 }
 
 void gf_device_coders_prepare(struct gf_device_coders *coders, enum gf_coder_kind kind)
 {
-    struct queue *const queue = queue_of(coders, kind);
     pthread_mutex_lock(&coders->lock);
+    struct queue *const queue = queue_of(coders, kind);
     if (!(queue->wanted & 1U << kind)) {
         queue->wanted |= 1U << kind;
         pthread_cond_broadcast(&queue->filled);
@@ -370,14 +443,17 @@ void gf_device_coders_prepare(struct gf_device_coders *coders, enum gf_coder_kin
     pthread_mutex_unlock(&coders->lock);
 }
 
-/* Appends the picture to its queue. Returns false if it needs more memory than a coder can have.
- * The caller holds the lock. */
+/* Appends the picture to its queue. Returns false if it needs more memory than a coder may use, or
+ * if no thread would take it. The caller holds the lock. */
 static bool append(struct gf_device_coders *coders, struct gf_coding *coding)
 {
     struct queue *const queue = queue_of(coders, coding->picture->kind);
-    if (coding->bytes > bytes_of_thread(coders))
+    if (coding->bytes > bytes_of_thread(coders) ||
+        (queue->slow && !coders->thread[USUAL_THREADS].started))
         return false;
     coding->next = NULL;
+    coding->came_s = gf_now();
+    queue->count++;
     *queue->last = coding;
     queue->last = &coding->next;
     pthread_cond_signal(&queue->filled);
@@ -465,18 +541,22 @@ static void destroy(struct gf_device_coders *coders)
 
 static bool start_threads(struct gf_device_coders *coders)
 {
-    for (int i = 0; i < THREADS; i++) {
-        struct coding_thread *const thread = &coders->thread[i];
-        thread->coders = coders;
-        thread->queue = &coders->queue[i % ROLES];
-        for (int turn = 0; turn < TURNS; turn++)
-            sem_init(&thread->returned[turn], 0, 0);
-        thread->started = !pthread_create(&thread->thread, NULL, coding_thread_main, thread);
-        /* Without a thread for each role, some pictures would wait forever. */
-        if (!thread->started && i < ROLES)
-            return false;
-    }
-    return true;
+    coders->threads = USUAL_THREADS;
+    for (int i = 0; i < USUAL_THREADS; i++)
+        start_thread(coders, i, i % 2 ? ENCODES : DECODES);
+    /* each role must have a thread */
+    return coders->thread[DECODES].started && coders->thread[ENCODES].started;
+}
+
+/* The threads' waits for pictures end by the clock of gf_now(). */
+static void open_queue(struct queue *queue)
+{
+    pthread_condattr_t attributes;
+    queue->last = &queue->first;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&queue->filled, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
 static struct gf_device_coders *create(int device)
@@ -491,9 +571,12 @@ static struct gf_device_coders *create(int device)
     if (!gf_device_describe(device, &info, NULL))
         coders->usual_bytes = info.memory_bytes / PART;
     pthread_mutex_init(&coders->lock, NULL);
-    for (int role = 0; role < ROLES; role++) {
-        coders->queue[role].last = &coders->queue[role].first;
-        pthread_cond_init(&coders->queue[role].filled, NULL);
+    for (int role = 0; role < ROLES; role++)
+        open_queue(&coders->queue[role]);
+    coders->queue[DECODES_SLOWLY].slow = true;
+    for (int i = 0; i < THREADS; i++) {
+        for (int turn = 0; turn < TURNS; turn++)
+            sem_init(&coders->thread[i].returned[turn], 0, 0);
     }
     if (start_threads(coders))
         return coders;

@@ -14,15 +14,17 @@
 
 enum gf_coder_kind {
     GF_CODER_JPEG_DECODE,
+    GF_CODER_JPEG_SCANS_DECODE, /* JPEGs of several scans, by coders of the same type */
     GF_CODER_JPEG_ENCODE,
-    GF_CODER_PNG_DECODE,
+    GF_CODER_PNG_DECODE,        /* marked PNGs, whose stripes are independent */
+    GF_CODER_PNG_STREAM_DECODE, /* other PNGs, by coders of the same type */
     GF_CODER_PNG_ENCODE,
     GF_CODER_YUV_DECODE,
     GF_CODER_YUV_ENCODE,
     GF_CODER_KINDS
 };
 
-enum { GF_CODER_GROUP_MOST = 32 }; /* the most pictures that one call of a coder takes */
+enum { GF_CODER_GROUP_MOST = 128 }; /* pictures of any kind */
 
 /* A picture that a coder is to decode or encode. The headers in cuda/ say which members of the
  * union are input and which are results. */
@@ -47,16 +49,18 @@ struct gf_coder_picture {
 
 struct gf_coder_calls {
     bool encodes;
-    bool keeps; /* if a run and the next one have several pictures each, the results of the first
-                 * stay valid until the run after the next */
-    uint64_t group_bytes; /* the most bytes() of the pictures of a group together; a single picture
-                           * may have more */
+    bool slow;  /* a group takes long, however few pictures it has */
+    bool keeps; /* if a run and the next one have several pictures, the results of the first stay
+                 * until the run after these */
+    int group_most;       /* the most pictures of a group */
+    uint64_t group_bytes; /* the largest size of a group in bytes, unless it is a single picture */
     /* Creates a coder that uses at most `bytes` of the device's memory. Only the calling thread may
      * use it. */
     enum gf_status (*create)(int device, uint64_t bytes, void **coder, struct gf_error *error);
-    void (*destroy)(void *coder); /* does nothing with NULL */
-    /* Decodes or encodes a group of pictures, and returns when that is done. expected: how many
-     * pictures are likely to come at the same time, for which the coder may make room. */
+    void (*destroy)(void *coder);              /* does nothing with NULL */
+    void (*expect)(void *coder, int pictures); /* the likely number that come at the same time */
+    /* Codes a group and returns when it is done. expected: the likely number of pictures that come
+     * at the same time. */
     enum gf_status (*run)(void *coder, int expected, struct gf_coder_picture *const *group,
                           int count, struct gf_error *error);
     /* Bytes of device memory that a picture takes in a group. */
@@ -99,6 +103,7 @@ struct gf_coding {
     enum gf_status status;
     struct gf_error error;
     uint64_t bytes; /* the device memory that coding the picture takes */
+    double came_s;  /* when it came */
     struct gf_coding *next;
 };
 

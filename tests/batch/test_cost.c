@@ -214,12 +214,34 @@ static void test_one_thread_each(void **state)
     assert_true(gf_cost_one_thread_each(5, 1));
 }
 
-static int workers_for(size_t pictures)
+/* Pictures that take long keep a GPU busy by their number: a few take as long as many, and more
+ * than are on their way at once take turns. */
+static void test_slow_files(void **state)
+{
+    const double way_s = 1e-3 * gf_figure(NULL, GF_FIGURE_CUDA_GROUP);
+    struct gf_cost_work work = {.pixels = 1e4, .device_codec = true, .processors = 16};
+    double before_s = 0;
+    for (size_t files = 2; files <= 2560; files *= 2) {
+        work.files = files;
+        work.slow_files = false;
+        const double fast_s = gf_cost_cuda_s(&work);
+        work.slow_files = true;
+        const double slow_s = gf_cost_cuda_s(&work);
+        assert_true(slow_s > fast_s && slow_s >= way_s && slow_s >= before_s);
+        if (files <= GF_BATCH_SLOW_WORKERS)
+            assert_true(slow_s - fast_s <= way_s);
+        before_s = slow_s;
+    }
+}
+
+static int workers_for(size_t pictures, bool slow, double pixels)
 {
     const struct gf_template output = {.text = (char *)"out.png"};
     const struct gf_batch_request request = {.output = &output};
     const struct gf_batch_devices devices = {
-        .count = 1, .here = 1, .choice = {.device_codec = true}};
+        .count = 1,
+        .here = 1,
+        .choice = {.device_codec = true, .slow_files = slow, .pixels = pixels}};
     struct gf_options options = gf_options_default();
     struct gf_memory_budget budget;
     const int workers = gf_batch_divide_work(&request, &devices, pictures, &options, &budget);
@@ -230,12 +252,19 @@ static int workers_for(size_t pictures)
 /* The start of more workers is worth it for many pictures alone. */
 static void test_workers(void **state)
 {
-    assert_int_equal(workers_for(5), 5);
-    assert_true(workers_for(4000) >= workers_for(150));
+    assert_int_equal(workers_for(5, false, 0), 5);
+    assert_true(workers_for(4000, false, 0) >= workers_for(150, false, 0));
     if (gf_cpu_count() < GF_BATCH_CODEC_WORKERS)
-        assert_int_equal(workers_for(150), GF_BATCH_CODEC_WORKERS);
+        assert_int_equal(workers_for(150, false, 2e6), GF_BATCH_CODEC_WORKERS);
     if (gf_cpu_count() < GF_BATCH_MANY_WORKERS)
-        assert_int_equal(workers_for(4000), GF_BATCH_MANY_WORKERS);
+        assert_int_equal(workers_for(4000, false, 2e6), GF_BATCH_MANY_WORKERS);
+    /* If a few pictures take as long as many, all that may have room are on their way at once. */
+    assert_int_equal(workers_for(200, true, 2e6), 200);
+    if (gf_cpu_count() < GF_BATCH_CODEC_WORKERS) {
+        assert_int_equal(workers_for(150, true, 100e6), GF_BATCH_CODEC_WORKERS);
+        assert_in_range(workers_for(300, true, 8e6), GF_BATCH_CODEC_WORKERS + 1, 200);
+        assert_int_equal(workers_for(300, true, 1e6), GF_BATCH_SLOW_WORKERS);
+    }
 }
 
 struct lines {
@@ -493,23 +522,15 @@ static void test_nothing_to_filter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_members),
-        cmocka_unit_test(test_several_outputs),
-        cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_one_picture),
-        cmocka_unit_test(test_many_pictures),
-        cmocka_unit_test(test_device_codec),
-        cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_server),
-        cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_one_thread_each),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_without_the_server),
-        cmocka_unit_test(test_workers),
-        cmocka_unit_test(test_radii),
-        cmocka_unit_test(test_marked_png),
-        cmocka_unit_test(test_reduced),
-        cmocka_unit_test(test_nothing_to_filter),
+        cmocka_unit_test(test_members),       cmocka_unit_test(test_several_outputs),
+        cmocka_unit_test(test_filters),       cmocka_unit_test(test_one_picture),
+        cmocka_unit_test(test_many_pictures), cmocka_unit_test(test_device_codec),
+        cmocka_unit_test(test_figures),       cmocka_unit_test(test_server),
+        cmocka_unit_test(test_shared),        cmocka_unit_test(test_one_thread_each),
+        cmocka_unit_test(test_text),          cmocka_unit_test(test_without_the_server),
+        cmocka_unit_test(test_slow_files),    cmocka_unit_test(test_workers),
+        cmocka_unit_test(test_radii),         cmocka_unit_test(test_marked_png),
+        cmocka_unit_test(test_reduced),       cmocka_unit_test(test_nothing_to_filter),
     };
     return cmocka_run_group_tests_name("cost", tests, make_folder, remove_folder);
 }

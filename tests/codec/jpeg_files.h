@@ -17,6 +17,7 @@ struct jpeg_kind {
     int h[3], v[3]; /* sampling factors of three components */
     int quality, restart_interval;
     bool optimised, rgb; /* rgb: without conversion to YCbCr */
+    int script;          /* 0: one scan; 1 .. JPEG_SCRIPTS: several, see jpeg_set_script() */
     int content; /* 0: shades with a little noise, 1: noise, 2: white with some noise, 3: white */
 };
 
@@ -59,6 +60,42 @@ static inline void jpeg_ignore_message(j_common_ptr jpeg, int level)
 {
 }
 
+enum { JPEG_SCRIPTS = 6 };
+
+/* Asks for several scans: libjpeg's own progression; sequential scans of one component, and of one
+ * and two; bands with all their bits; bits one by one, in bands that change; DC values apart. */
+static inline void jpeg_set_script(struct jpeg_compress_struct *jpeg, int script)
+{
+    static const jpeg_scan_info
+        apart[] = {{1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}},
+        pairs[] = {{1, {0}, 0, 63, 0, 0}, {2, {1, 2}, 0, 63, 0, 0}},
+        bands[] = {{3, {0, 1, 2}, 0, 0, 0, 0}, {1, {0}, 1, 5, 0, 0},  {1, {2}, 1, 63, 0, 0},
+                   {1, {1}, 1, 40, 0, 0},      {1, {0}, 6, 63, 0, 0}, {1, {1}, 41, 63, 0, 0}},
+        bits[] = {{3, {0, 1, 2}, 0, 0, 0, 3}, {1, {0}, 1, 20, 0, 3}, {1, {0}, 21, 63, 0, 2},
+                  {1, {0}, 1, 20, 3, 2},      {1, {0}, 1, 63, 2, 1}, {3, {0, 1, 2}, 0, 0, 3, 2},
+                  {1, {1}, 1, 63, 0, 4},      {1, {1}, 1, 9, 4, 3},  {1, {1}, 10, 63, 4, 3},
+                  {1, {2}, 1, 63, 0, 0},      {1, {1}, 1, 63, 3, 2}, {1, {0}, 1, 63, 1, 0},
+                  {1, {1}, 1, 63, 2, 1},      {1, {1}, 1, 63, 1, 0}, {3, {0, 1, 2}, 0, 0, 2, 1},
+                  {3, {0, 1, 2}, 0, 0, 1, 0}},
+        alone[] = {{1, {0}, 0, 0, 0, 1},  {2, {1, 2}, 0, 0, 0, 0}, {1, {0}, 0, 0, 1, 0},
+                   {1, {0}, 1, 63, 0, 1}, {1, {1}, 1, 63, 0, 0},   {1, {2}, 1, 63, 0, 1},
+                   {1, {0}, 1, 63, 1, 0}, {1, {2}, 1, 63, 1, 0}},
+        gray[] = {{1, {0}, 0, 0, 0, 2}, {1, {0}, 1, 5, 0, 2}, {1, {0}, 6, 63, 0, 1},
+                  {1, {0}, 1, 5, 2, 1}, {1, {0}, 0, 0, 2, 1}, {1, {0}, 1, 63, 1, 0},
+                  {1, {0}, 0, 0, 1, 0}};
+    static const struct {
+        const jpeg_scan_info *scans;
+        int count;
+    } scripts[] = {{apart, 3}, {pairs, 2}, {bands, 6}, {bits, 16}, {alone, 8}};
+    if (script == 1) {
+        jpeg_simple_progression(jpeg);
+    } else if (script) {
+        const bool single = jpeg->num_components == 1;
+        jpeg->scan_info = single ? gray : scripts[script - 2].scans;
+        jpeg->num_scans = single ? 7 : scripts[script - 2].count;
+    }
+}
+
 static inline void jpeg_begin(struct jpeg_compress_struct *jpeg, struct jpeg_error_mgr *errors,
                               const struct jpeg_kind *kind, struct jpeg_file *file,
                               unsigned long *size)
@@ -80,6 +117,7 @@ static inline void jpeg_begin(struct jpeg_compress_struct *jpeg, struct jpeg_err
         jpeg->comp_info[c].h_samp_factor = kind->h[c];
         jpeg->comp_info[c].v_samp_factor = kind->v[c];
     }
+    jpeg_set_script(jpeg, kind->script);
 }
 
 static inline struct jpeg_file jpeg_make(const struct jpeg_kind *kind, uint64_t *seed)

@@ -241,12 +241,80 @@ static void test_unusual(void **state)
     free(file.data);
 }
 
+static struct jpeg_file make_scripted(int script, int components, uint64_t *seed)
+{
+    struct jpeg_kind kind = plain;
+    kind.components = components;
+    kind.script = script;
+    return jpeg_make(&kind, seed);
+}
+
+/* Files of several scans, each of which is missing in turn: what is left lacks a bit of something,
+ * or has it in another order. */
+static void test_scans(void **state)
+{
+    static const int expected[] = {10, 3, 2, 6, 16, 8}, of_gray[] = {6, 7, 7, 7, 7, 7};
+    uint64_t seed = 17;
+    for (int i = 0; i < 2 * JPEG_SCRIPTS; i++) {
+        const int script = i % JPEG_SCRIPTS, components = i < JPEG_SCRIPTS ? 3 : 1;
+        struct jpeg_file file = make_scripted(1 + script, components, &seed);
+        struct gf_jpeg_header header, other;
+        assert_true(gf_jpeg_header_read(file.data, file.size, &header));
+        assert_int_equal(header.scans, (components == 3 ? expected : of_gray)[script]);
+        assert_int_equal(header.end, file.size);
+        assert_false(gf_jpeg_header_read(file.data, file.size - 1, &other));
+        for (int k = 0; k < header.scans; k++) {
+            const size_t from = header.list[k].begin, to = header.list[k].end;
+            const size_t head = 8 + 2 * (size_t)__builtin_popcount(header.list[k].components);
+            struct jpeg_file less = {malloc(file.size), file.size - (to - from) - head};
+            assert_non_null(less.data);
+            memcpy(less.data, file.data, from - head);
+            memcpy(less.data + from - head, file.data + to, file.size - to);
+            assert_false(gf_jpeg_header_read(less.data, less.size, &other));
+            free(less.data);
+        }
+        free(file.data);
+    }
+}
+
+/* The tables of codes and of quantisers that each scan finds are those before it. */
+static void test_tables_of_scans(void **state)
+{
+    static const unsigned char codes[] = {0xff, 0xc4, 0, 20, 0, 0, 1, 0, 0, 0, 0,
+                                          0,    0,    0, 0,  0, 0, 0, 0, 0, 0, 3};
+    unsigned char quantisers[69] = {0xff, 0xdb, 0, 67, 1};
+    uint64_t seed = 18;
+    struct jpeg_file file = make_scripted(2, 3, &seed);
+    struct gf_jpeg_header before, header;
+    assert_true(gf_jpeg_header_read(file.data, file.size, &before));
+    const size_t at = before.list[1].end, more = sizeof codes + sizeof quantisers;
+    struct jpeg_file changed = {malloc(file.size + more), file.size + more};
+    assert_non_null(changed.data);
+    memset(quantisers + 5, 77, 64);
+    memcpy(changed.data, file.data, at);
+    memcpy(changed.data + at, codes, sizeof codes);
+    memcpy(changed.data + at + sizeof codes, quantisers, sizeof quantisers);
+    memcpy(changed.data + at + more, file.data + at, file.size - at);
+    assert_true(gf_jpeg_header_read(changed.data, changed.size, &header));
+    assert_memory_equal(header.latched[1], before.latched[1], sizeof header.latched[1]);
+    assert_int_equal(header.latched[2][9], 77);
+    assert_int_equal(header.list[0].dc[0], before.list[0].dc[0]);
+    assert_int_equal(header.list[1].dc[1], before.list[1].dc[1]);
+    assert_int_equal(header.list[2].ac[2], before.list[2].ac[2]);
+    changed.data[at + 4] = 1; /* the table of chroma */
+    assert_true(gf_jpeg_header_read(changed.data, changed.size, &header));
+    assert_int_equal(header.list[2].dc[2], at + 5);
+    free(changed.data);
+    free(file.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_made),          cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_damaged),       cmocka_unit_test(test_refused),
         cmocka_unit_test(test_of_telephones), cmocka_unit_test(test_unusual),
+        cmocka_unit_test(test_scans),         cmocka_unit_test(test_tables_of_scans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

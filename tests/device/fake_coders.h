@@ -228,7 +228,7 @@ enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
     return GF_OK;
 }
 
-uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size)
+uint64_t gf_png_decoder_bytes(const struct gf_png_file *header, size_t size)
 {
     assert_true(header->stripes > 0 && header->chunk_bytes < size);
     return PICTURE_BYTES;

@@ -23,6 +23,7 @@ struct trial {
     enum gf_status status;
     int warnings, runs;
     size_t crossed; /* bytes of rows, up and down */
+    size_t shared;  /* bytes of files in memory that pipelines share */
     bool device_decoded, device_encoded;
     struct gf_error error;
 };
@@ -97,6 +98,7 @@ static void run_trial(struct trial *trial)
     fake_assert_clean(trial->chain, &device);
     trial->runs = device.runs;
     trial->crossed = device.upload_bytes + device.download_bytes;
+    trial->shared = device.shared_bytes;
 }
 
 /* The same by the CPU. */
@@ -157,8 +159,19 @@ static void test_nothing_crosses(void **state)
             assert_int_equal(fake.encoded, 1);
             assert_int_equal(trial.crossed, 0);
             assert_int_equal(trial.warnings, 0);
+            assert_int_equal(trial.shared > 0, serial);
         }
     }
+}
+
+/* Files are not in shared memory, which grows by more than a file, if memory is limited. */
+static void test_limited(void **state)
+{
+    struct trial trial = {.serial = true, .memory_bytes = 64 << 20};
+    run_trial(&trial);
+    assert_same_result(&trial);
+    assert_int_equal(fake.decoded, 1);
+    assert_int_equal(trial.shared, 0);
 }
 
 static void test_one_end(void **state)
@@ -343,19 +356,19 @@ static void test_png_gives_way(void **state)
     run_trial(&converted);
     assert_same_result(&converted);
     assert_true(converted.device_decoded && converted.device_encoded);
-    /* Decoded on the device: marked files, by whoever made them, unless it declines them. */
+    /* Decoded on the device: files of any program, unless it declines them. */
+    static const char *const inputs[] = {"in.png", "level6.png", "palette.png"};
     struct trial declined = {.input = "in.png", .output = "out.ppm", .serial = true},
-                 unmarked = {.input = "level6.png", .output = "out.ppm", .serial = true},
-                 marked = {.input = "in.png", .output = "out.ppm"};
-    for (int serial = 0; serial < 2; serial++) {
-        marked.serial = serial;
-        run_trial(&marked);
-        assert_same_result(&marked);
-        assert_true(marked.device_decoded);
+                 kept = {.chain = "", .input = "palette.png", .output = "out.png", .serial = true};
+    for (int i = 0; i < 6; i++) {
+        struct trial taken = {.input = inputs[i / 2], .output = "out.ppm", .serial = i % 2};
+        run_trial(&taken);
+        assert_same_result(&taken);
+        assert_true(taken.device_decoded);
     }
-    run_trial(&unmarked);
-    assert_same_result(&unmarked);
-    assert_false(unmarked.device_decoded);
+    run_trial(&kept); /* with its palette */
+    assert_same_result(&kept);
+    assert_false(kept.device_encoded);
     fake.declines = true;
     run_trial(&declined);
     fake.declines = false;
@@ -671,7 +684,9 @@ static int make_pictures(void **state)
     on_cpu("pad=170:130:colour=transparent", "in.ppm", "rgba.pam", GF_SUBSAMPLING_420);
     write_pam(in_folder("wide.pam"), format_of(150, 110, 3, 16), 6);
     const struct trial level6 = {.chain = "", .input = "in.ppm", .png_level = 6};
+    const struct trial palette = {.chain = "posterize=2", .input = "in.ppm", .png_palette = true};
     run_on_cpu(&level6, "level6.png");
+    run_on_cpu(&palette, "palette.png");
     on_cpu("", "in.ppm", "in.png", GF_SUBSAMPLING_420);
     on_cpu("", "wide.pam", "wide.png", GF_SUBSAMPLING_420);
     on_cpu("blur=3", "in.ppm", "in.jpg", GF_SUBSAMPLING_420);
@@ -691,6 +706,78 @@ static int make_pictures(void **state)
     return 0;
 }
 
+static sem_t slow_ended;
+
+static void note_end(struct gf_coding *coding)
+{
+    sem_post(&slow_ended);
+}
+
+/* Codes that many pictures of a kind that takes long at once, and returns the largest group. */
+static int code_slowly(struct gf_device_coders *coders, int count)
+{
+    enum { MOST = GF_CODER_GROUP_MOST + 10 };
+    static struct gf_coder_picture picture[MOST];
+    static struct gf_coding coding[MOST], *codings[MOST];
+    struct bytes file = load(in_folder("in.jpg"));
+    struct gf_image expected = netpbm_read(in_folder("cpu.ppm"));
+    struct gf_jpeg_header header;
+    assert_true(gf_jpeg_header_read(file.data, file.size, &header));
+    fake.largest_group = fake.decoded = 0;
+    sem_init(&slow_ended, 0, 0);
+    for (int i = 0; i < count; i++) {
+        const struct gf_view out = {.data = malloc(expected.pitch * (size_t)expected.format.height),
+                                    .pitch = expected.pitch,
+                                    .format = expected.format,
+                                    .rows = expected.format.height};
+        assert_non_null(out.data);
+        picture[i] = (struct gf_coder_picture){.kind = GF_CODER_JPEG_SCANS_DECODE,
+                                               .jpeg_decode = {.header = &header,
+                                                               .data = file.data,
+                                                               .size = file.size,
+                                                               .reduction = 1,
+                                                               .out = out}};
+        coding[i] = (struct gf_coding){.picture = &picture[i], .ended = note_end};
+        codings[i] = &coding[i];
+    }
+    gf_device_coders_begin(coders, codings, count);
+    for (int i = 0; i < count; i++)
+        sem_wait(&slow_ended);
+    for (int i = 0; i < count; i++) {
+        unsigned char *const data = picture[i].jpeg_decode.out.data;
+        assert_int_equal(coding[i].status, GF_OK);
+        assert_true(picture[i].done);
+        assert_memory_equal(data, expected.data, picture_bytes(&expected));
+        free(data);
+    }
+    assert_int_equal(fake.decoded, count);
+    sem_destroy(&slow_ended);
+    picture_free(&expected);
+    free(file.data);
+    return fake.largest_group;
+}
+
+/* Pictures that take long are a group, up to the largest one. The first waits for others, but not
+ * for ever, and not if all callers wait. */
+static void test_slow_groups(void **state)
+{
+    const int most = GF_CODER_GROUP_MOST;
+    struct gf_device_coders *coders;
+    struct gf_error error = {0};
+    on_cpu("", "in.jpg", "cpu.ppm", GF_SUBSAMPLING_420);
+    assert_ok("open", gf_device_coders_open(0, 0, &coders, &error), &error);
+    assert_int_equal(code_slowly(coders, 40), 40);
+    assert_int_equal(code_slowly(coders, most + 10), most);
+    gf_device_coders_expect(coders, most);
+    const double begin_s = gf_now();
+    assert_int_equal(code_slowly(coders, 5), 5);
+    assert_true(gf_now() - begin_s >= 2e-3);
+    gf_device_coders_expect(coders, -most);
+    gf_device_coders_close(coders, 0);
+    assert_int_equal(fake.open, 0);
+    reset_fake();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -698,12 +785,14 @@ int main(void)
         cmocka_unit_test(test_reduced),
         cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_several_outputs),
+        cmocka_unit_test(test_limited),
         cmocka_unit_test(test_one_end),
         cmocka_unit_test(test_conversion),
         cmocka_unit_test(test_gives_way),
         cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_lent_memory),
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_slow_groups),
         cmocka_unit_test(test_in_memory),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_png),

@@ -246,6 +246,15 @@ static int close_fixture(void **state)
             skip(); \
     } while (0)
 
+/* A kind of which every other file has several scans. */
+static struct jpeg_kind choose(int side, int number, uint64_t *seed)
+{
+    struct jpeg_kind kind = jpeg_choose(side, seed);
+    if (number % 2)
+        kind.script = 1 + random_below(seed, JPEG_SCRIPTS);
+    return kind;
+}
+
 /* Sound files of every kind; all but a few stay on the GPU. */
 static void test_made(void **state)
 {
@@ -255,9 +264,9 @@ static void test_made(void **state)
     uint64_t seed = 21;
     const int files = unless_small(2000, 60);
     for (int i = 0; i < files; i++) {
-        struct jpeg_kind kind = jpeg_choose(i % 50 ? 100 : unless_small(1000, 200), &seed);
+        struct jpeg_kind kind = choose(i % 50 ? 100 : unless_small(1000, 200), i, &seed);
         kind.quality = i % 100 + 1;
-        add_reduced(fixture->group, jpeg_make(&kind, &seed), 1 << (i + i / 100) % 4);
+        add_reduced(fixture->group, jpeg_make(&kind, &seed), 1 << (i / 2 + i / 100) % 4);
         if (i % 500 == 499 || i == files - 1)
             check(fixture->group, fixture->decoder, &tally);
     }
@@ -278,15 +287,17 @@ static void test_sizes(void **state)
     uint64_t seed = 22;
     for (int sampling = 0; sampling < 5; sampling++) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            const struct jpeg_kind kind = {.width = sizes[i][0],
-                                           .height = sizes[i][1],
-                                           .components = sampling ? 3 : 1,
-                                           .h = {1 + (sampling & 1), 1, 1},
-                                           .v = {1 + (sampling >> 1 & 1), 1, 1},
-                                           .quality = 85};
+            struct jpeg_kind kind = {.width = sizes[i][0],
+                                     .height = sizes[i][1],
+                                     .components = sampling ? 3 : 1,
+                                     .h = {1 + (sampling & 1), 1, 1},
+                                     .v = {1 + (sampling >> 1 & 1), 1, 1},
+                                     .quality = 85};
             if (unless_small(0, 1) && sizes[i][0] * sizes[i][1] > 100000)
                 continue;
             add_all(fixture->group, jpeg_make(&kind, &seed));
+            kind.script = 1 + (sampling + (int)i) % JPEG_SCRIPTS;
+            add_reduced(fixture->group, jpeg_make(&kind, &seed), 1 << i % 4);
         }
         check(fixture->group, fixture->decoder, &tally);
     }
@@ -322,11 +333,14 @@ static void test_samplings(void **state)
                                  .height = 1 + random_below(&seed, 70),
                                  .components = 3,
                                  .quality = 90};
-        if (choose_factors(number, &kind))
-            add_all(fixture->group, jpeg_make(&kind, &seed));
+        if (!choose_factors(number, &kind))
+            continue;
+        add_all(fixture->group, jpeg_make(&kind, &seed));
+        kind.script = 1 + number % JPEG_SCRIPTS;
+        add_reduced(fixture->group, jpeg_make(&kind, &seed), 1 << number / JPEG_SCRIPTS % 4);
     }
     check(fixture->group, fixture->decoder, &tally);
-    assert_int_equal(tally.files, 4 * 311);
+    assert_int_equal(tally.files, 5 * 311);
     assert_int_equal(tally.decoded, tally.files);
 }
 
@@ -341,7 +355,7 @@ static void test_extremes(void **state)
         struct tally tally = {0};
         uint64_t seed = 27;
         for (int i = 0; i < unless_small(1000, 100); i++) {
-            const struct jpeg_kind kind = jpeg_choose(90, &seed);
+            const struct jpeg_kind kind = choose(90, i, &seed);
             add_reduced(fixture->group, jpeg_make_extreme(&kind, &seed), reduction);
         }
         if (simd)
@@ -437,14 +451,16 @@ struct maker {
 
 static void *make_damaged(void *argument)
 {
+    enum { DAMAGED_ALIKE = 6 }; /* files that are damaged in different ways */
     struct maker *const maker = argument;
     const int files = unless_small(sizeof maker->file / sizeof *maker->file, 12);
     struct jpeg_file sound = {NULL, 0};
     struct gf_jpeg_header header;
     for (int i = 0; i < files; i++) {
-        if (i % 20 == 0) {
-            const struct jpeg_kind kind = jpeg_choose(
-                random_below(&maker->seed, 40) ? 60 : unless_small(400, 100), &maker->seed);
+        if (i % DAMAGED_ALIKE == 0) {
+            const struct jpeg_kind kind =
+                choose(random_below(&maker->seed, 40) ? 60 : unless_small(400, 100),
+                       i / DAMAGED_ALIKE, &maker->seed);
             free(sound.data);
             sound = jpeg_make(&kind, &maker->seed);
             gf_jpeg_header_read(sound.data, sound.size, &header);
@@ -535,6 +551,46 @@ static struct jpeg_file with_tail(const struct jpeg_file *file, size_t kept, con
     return made;
 }
 
+/* A table of quantisers before each scan but the first: a component keeps those of its first. */
+static void test_latched(void **state)
+{
+    const struct fixture *const fixture = *state;
+    NEEDS_GPU(fixture);
+    struct tally tally = {0};
+    uint64_t seed = 29;
+    for (int script = 1; script <= JPEG_SCRIPTS; script++) {
+        const struct jpeg_kind kind = {.width = 70,
+                                       .height = 50,
+                                       .components = 3,
+                                       .h = {2, 1, 1},
+                                       .v = {1, 1, 1},
+                                       .quality = 80,
+                                       .script = script};
+        const struct jpeg_file file = jpeg_make(&kind, &seed);
+        struct gf_jpeg_header header;
+        unsigned char table[69] = {0xff, 0xdb, 0, 67};
+        assert_true(gf_jpeg_header_read(file.data, file.size, &header));
+        struct jpeg_file changed = {NULL, 0};
+        changed.data = malloc(file.size + (size_t)header.scans * sizeof table);
+        assert_non_null(changed.data);
+        for (int i = 0; i < header.scans; i++) {
+            const size_t from = i ? header.list[i - 1].end : 0, to = header.list[i].end;
+            table[4] = (unsigned char)(i % 2);
+            memset(table + 5, 1 + random_below(&seed, 30), 64);
+            memcpy(changed.data + changed.size, file.data + from, to - from);
+            memcpy(changed.data + changed.size + to - from, table, sizeof table);
+            changed.size += to - from + sizeof table;
+        }
+        memcpy(changed.data + changed.size, "\xff\xd9", 2);
+        changed.size += 2;
+        add(fixture->group, changed);
+        free(file.data);
+    }
+    check(fixture->group, fixture->decoder, &tally);
+    assert_int_equal(tally.files, JPEG_SCRIPTS);
+    assert_int_equal(tally.decoded, tally.files);
+}
+
 static void test_tails(void **state)
 {
     static const bool expected[] = {true, true, false, false, false, false, false};
@@ -601,6 +657,7 @@ int main(void)
         cmocka_unit_test(test_nonsense), cmocka_unit_test(test_tails),
         cmocka_unit_test(test_memory),   cmocka_unit_test(test_samplings),
         cmocka_unit_test(test_extremes), cmocka_unit_test(test_cancelling),
+        cmocka_unit_test(test_latched),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

@@ -19,7 +19,7 @@ struct file {
     struct gf_image image; /* what it shows; its rows have margins for the filters */
     unsigned char *data;   /* pinned */
     size_t size;
-    struct gf_png_marked header;
+    struct gf_png_file header;
 };
 
 /* ---- files ---- */
@@ -41,7 +41,7 @@ static struct file write_own(struct gf_format format, enum png_content content)
     unsigned char *const data = png_encoded(&file.image, &size);
     keep(&file, data, size);
     gf_free(data);
-    if (!gf_png_marked_read(file.data, file.size, &file.header))
+    if (!gf_png_file_read(file.data, file.size, &file.header))
         fail_msg("%dx%d, %d channels of %d bits: not marked", format.width, format.height,
                  format.channels, format.bits);
     return file;
@@ -122,7 +122,7 @@ static struct file write_zlib(struct gf_format format, enum png_content content,
     free(data);
     free(all);
     free(line);
-    assert_true(gf_png_marked_read(file.data, file.size, &file.header));
+    assert_true(gf_png_file_read(file.data, file.size, &file.header));
     assert_int_equal(file.header.rows, rows);
     return file;
 }
@@ -274,7 +274,7 @@ static void test_damage(void **state)
                 chunk[GF_PNG_HEAD_BYTES + 2 + (size_t)random_below(&random, (int)size - 2)] ^=
                     (unsigned char)(1 << random_below(&random, 8));
             repair_checksum(chunk);
-            if (!gf_png_marked_read(file->data, file->size, &file->header))
+            if (!gf_png_file_read(file->data, file->size, &file->header))
                 fail_msg("the checksum was not made right");
         }
         decoded += decode(files, GROUP, FITS);

@@ -120,12 +120,15 @@ bool run_warp(unsigned first, unsigned end)
     return ran;
 }
 
+unsigned turns; /* of all warps of a cluster */
+
 void run_cluster(unsigned threads)
 {
     unsigned spins = 0;
     const unsigned count = threads * cluster_size;
     while (cluster_alive) {
         bool ran = false;
+        turns++;
         for (unsigned b = 0; b < cluster_size; b++) {
             const unsigned warps = (threads + LANES - 1) / LANES;
             for (unsigned w = 0; w < warps; w++) {
@@ -277,5 +280,7 @@ void spin()
     own->file = nullptr;
     emulated_switch(&own->place, scheduler);
 }
+
+void sleep_a_turn() { wait_for(&turns, "__nanosleep()", nullptr, 0); }
 
 } // namespace emulated

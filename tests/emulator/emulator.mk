@@ -5,7 +5,7 @@ EMULATED_ARCH ?= 90
 # address,alignment: finds accesses outside of memory; kernel-address: reads of what nothing has written, too.
 EMULATOR_SANITIZE ?= address,alignment
 EMULATOR := $(BUILD)-emulator$(filter-out 90,$(EMULATED_ARCH))$(if $(findstring kernel,$(EMULATOR_SANITIZE)),-written)
-EMULATOR_TESTS ?= full_device run_device device_batch jpeg_device jpeg_encoder png_decoder png_encoder yuv_device
+EMULATOR_TESTS ?= full_device run_device device_batch jpeg_device jpeg_encoder png_decoder png_streams png_encoder yuv_device
 EMULATOR_OBJ := $(patsubst tests/emulator/%.cpp,$(EMULATOR)/cudart/%.o,$(wildcard tests/emulator/*.cpp))
 ifeq ($(EMULATOR_SANITIZE),kernel-address)
 EMULATOR_FLAGS :=

@@ -54,6 +54,10 @@ FUZZ_JPEGS ?= 1000000
 fuzz-jpeg-device: $(BUILD)/tests/test_jpeg_device ## FUZZ_JPEGS damaged JPEGs on the GPU against libjpeg-turbo
 	GF_JPEG_DAMAGED=$(FUZZ_JPEGS) $<
 
-.PHONY: fuzz fuzz-build fuzz-jpeg-device
+FUZZ_PNGS ?= 1000000
+fuzz-png-device: $(BUILD)/tests/test_png_streams ## FUZZ_PNGS damaged PNGs on the GPU against the CPU's reader
+	GF_PNG_DAMAGED=$(FUZZ_PNGS) $<
+
+.PHONY: fuzz fuzz-build fuzz-jpeg-device fuzz-png-device
 .PRECIOUS: $(FUZZ)/%.o
 -include $(FUZZ_OBJ:.o=.d) $(wildcard $(FUZZ)/tests/fuzz/*.d)

@@ -195,11 +195,20 @@ static double start_s(const struct gf_cost_work *work)
            ms(work, GF_FIGURE_CUDA_END);
 }
 
+/* Returns the time that the pictures take if each takes long, so that the work of the GPU does not
+ * matter: only so many are on their way at the same time. */
+static double ways_s(const struct gf_cost_work *work)
+{
+    const double ways = (double)work->files / GF_BATCH_SLOW_WORKERS;
+    return work->slow_files ? ms(work, GF_FIGURE_CUDA_GROUP) * larger(ways, 1) : 0;
+}
+
 double gf_cost_cuda_s(const struct gf_cost_work *work)
 {
     const double gpu_s = work->pixels * 1e-9 * work->cuda_ns * (double)work->files,
                  cpu_s = pictures_s(work, &work->cuda_codec, 0),
-                 work_s = work->files > 1 ? larger(gpu_s, cpu_s) : gpu_s + cpu_s;
+                 work_s =
+                     work->files > 1 ? larger(larger(gpu_s, cpu_s), ways_s(work)) : gpu_s + cpu_s;
     return ms(work, GF_FIGURE_PROCESS) +
            (work->server == GF_COST_SERVER_WORKS ? ms(work, GF_FIGURE_SERVER) : start_s(work)) +
            work_s;
@@ -272,6 +281,8 @@ static bool uses(const struct text *text, int figure)
     case GF_FIGURE_CUDA_CROWD:
     case GF_FIGURE_CUDA_PNG_CROWD:
         return starts_gpu && work->device_codec && figure == (int)cost_first(work);
+    case GF_FIGURE_CUDA_GROUP:
+        return text->gpu && work->slow_files;
     case GF_FIGURE_SERVER:
         return text->gpu && work->server == GF_COST_SERVER_WORKS;
     default:

@@ -28,8 +28,9 @@ struct sample {
     struct gf_cost_codec codec, cuda_codec;
     int files;
     bool in_turn, device_codec, device_unpacks;
-    bool marked; /* the present picture is a PNG whose stripes all processors read, as in struct
-                  * look */
+    int slow_files; /* a few of them take the GPU as long to decode as many */
+    bool marked;    /* the present picture is a PNG whose stripes all processors read, as in struct
+                     * look */
     bool uses[GF_FIGURES_MAX];
 };
 
@@ -40,7 +41,9 @@ struct look {
     double bytes; /* the size of the file; -1: not known */
     int frames;   /* that are filtered */
     bool device_decodes;
-    bool marked; /* a PNG whose stripes all processors read */
+    bool several_scans; /* a JPEG that the GPU decodes in batches only */
+    bool marked;        /* a PNG whose stripes all processors read */
+    bool unpacks;       /* a PNG that a GPU decodes */
     /* The file is decoded at 1 / reduction of this size. */
     int reduction, width, height;
 };
@@ -55,6 +58,10 @@ static enum gf_file_format output_format(const struct gf_batch_output *output,
 }
 
 enum { STRIPS_LEAST = 1 << 20 };
+
+/* How many times longer a JPEG of several scans takes than one of a single scan: on the CPU, and on
+ * the GPU in a batch. */
+static const double SCANS_TIMES = 2.5;
 
 /* Returns how many times more work several threads do on a picture than one thread. Large JPEGs are
  * cut into strips, unless every processor has a picture of its own. */
@@ -136,24 +143,28 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
         reduced = look->reduction > 1 ? 0.7 : 1;
     /* Outputs that use the same fraction of the size share one decoding. */
     const bool again = sample->decoded & look->reduction;
-    /* The CPU decodes a single marked PNG before a GPU has started. */
+    /* The CPU decodes a single PNG before a GPU has started. */
     const struct gf_cost_device_coder in_coder = gf_cost_device_coder(look->file),
                                       out_coder = gf_cost_device_coder(out);
     const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
                encodes = device && out_coder.file && gf_device_encodes(out, plan->out, options),
                decodes = device && look->device_decodes &&
-                         (!look->marked || sample->awake || sample->pictures > 1);
+                         (!look->several_scans || sample->pictures > 1) &&
+                         (!look->unpacks || sample->awake || sample->pictures > 1);
     struct gf_cost_codec *const cpu = &sample->codec, *const cuda = &sample->cuda_codec;
     double times;
     enum gf_figure_id figure = gf_cost_decoder(look->file, look->bytes, read, &times);
-    times *= reduced;
+    times *= reduced * (look->several_scans ? SCANS_TIMES : 1);
     sample->marked = look->marked;
     if (!again) {
         add_codec(sample, figure, times, whole, read, &cpu->decode_ns, &cpu->alone_ns);
         add_codec(sample, decodes ? in_coder.file : figure, decodes ? 1 : times, whole || decodes,
                   read, &cuda->decode_ns, &cuda->alone_ns);
-        sample->cuda += copy_ns(sample, plan->in, reduced * read, decodes, in_coder.decode,
-                                GF_FIGURE_CUDA_UPLOAD);
+        sample->cuda +=
+            copy_ns(sample, plan->in, reduced * read, decodes,
+                    look->unpacks && !look->marked ? GF_FIGURE_CUDA_PNG_STREAM : in_coder.decode,
+                    GF_FIGURE_CUDA_UPLOAD) *
+            (decodes && look->several_scans ? SCANS_TIMES : 1);
     }
     figure = gf_cost_encoder(out, options, &times);
     add_codec(sample, figure, times, true, written, &cpu->encode_ns, &cpu->alone_ns);
@@ -163,7 +174,7 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
         copy_ns(sample, plan->out, written, encodes, out_coder.encode, GF_FIGURE_CUDA_DOWNLOAD) +
         gf_cost_filter_ns(plan, request->figures, true);
     sample->device_codec |= decodes || encodes;
-    sample->device_unpacks |= decodes && look->marked;
+    sample->device_unpacks |= decodes && look->unpacks;
 }
 
 static void use_filter(struct sample *sample, const struct gf_filter *filter)
@@ -196,6 +207,7 @@ static void add_look(struct sample *sample, const struct look *look)
             sample->pixels += (double)look->width * look->height;
             sample->all_pixels += (double)look->width * look->height * look->frames;
             sample->files++;
+            sample->slow_files += look->several_scans || (look->unpacks && !look->marked);
         }
         sample->filter += gf_cost_filter_ns(&plan, sample->request->figures, false);
         add_codecs(sample, &plan, look);
@@ -250,8 +262,10 @@ static void look_into(struct sample *sample, const struct gf_input_name *name)
                              .file = source->file,
                              .bytes = (double)gf_input_size(input),
                              .frames = frames_of(sample, input, source),
-                             .device_decodes = source->for_device_codec};
-        look.marked = look.device_decodes && look.file == GF_FILE_PNG;
+                             .device_decodes = source->for_device_codec,
+                             .several_scans = source->for_device_batch};
+        look.marked = source->has_stripes;
+        look.unpacks = look.device_decodes && look.file == GF_FILE_PNG;
         look.reduction =
             gf_plan_reduction(sample->chain, source->format, 1, source->most_reduction);
         if (look.reduction > 1)
@@ -305,6 +319,8 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
                                   .cuda_codec = for_each_pixel(sample.cuda_codec, sample.pixels),
                                   .device_codec = sample.device_codec,
                                   .device_unpacks = sample.device_unpacks,
+                                  .slow_files = sample.device_codec && sample.pictures > 1 &&
+                                                2 * sample.slow_files > sample.files,
                                   .in_turn = sample.in_turn,
                                   .server = server,
                                   .processors = sample.processors,
@@ -348,6 +364,7 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
             server == GF_COST_SERVER_WORKS && gf_cost_cpu_s(&work) <= gf_cost_cuda_s(&work);
     }
     choice.device_codec = work.device_codec;
+    choice.slow_files = work.slow_files;
     choice.pixels = work.pixels;
     choice.cuda_s = gf_cost_cuda_s(&work);
     return choice;

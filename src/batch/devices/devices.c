@@ -232,6 +232,15 @@ static double pictures_that_fit(const struct gf_batch_devices *devices, uint64_t
     return bytes > 0 && pixels > 0 ? bytes / (pixels * PIXEL_BYTES * COPIES) : GF_BATCH_WORKERS_MAX;
 }
 
+/* Returns how many workers pictures get of which a few take the GPU as long as many, instead of the
+ * usual ones: as many as probably fit in its memory, whose size is not known yet. */
+static int slow_workers(const struct gf_batch_devices *devices, int usual)
+{
+    const double fit = pictures_that_fit(devices, (uint64_t)16 << 30);
+    const int most = GF_BATCH_SLOW_WORKERS * devices->here, slow = fit < most ? (int)fit : most;
+    return slow > usual ? slow : usual;
+}
+
 /* Makes malloc() keep that much at most of what the workers free. It would keep up to 64 MiB for
  * each of them. */
 static void bound_kept_memory(uint64_t bytes, int workers)
@@ -261,6 +270,8 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
         workers =
             (pictures < GF_BATCH_MANY_PICTURES ? GF_BATCH_CODEC_WORKERS : GF_BATCH_MANY_WORKERS) *
             devices->here;
+        if (devices->choice.slow_files)
+            workers = slow_workers(devices, workers);
         const double fit = pictures_that_fit(devices, options->device_memory_bytes);
         workers = fit < workers ? (int)fit : workers;
         workers = options->threads > 0 || workers < threads ? threads : workers;

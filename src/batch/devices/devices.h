@@ -29,6 +29,8 @@ struct gf_cost_work {
     double cuda_ns;      /* the GPU's time for a pixel of input: copies, decoding, filters and
                           * encoding */
     bool device_codec;   /* the GPU decodes or encodes at least some of the pictures */
+    bool slow_files;     /* a few of most pictures take the GPU as long to decode as many: JPEGs of
+                          * several scans and PNGs of other programs */
     bool device_unpacks; /* the GPU decodes PNGs, which takes it longer than JPEGs */
     bool in_turn;        /* a stage needs the whole picture, so that decoding and encoding do not
                           * overlap */
@@ -41,6 +43,7 @@ struct gf_cost_work {
 struct gf_cost_choice {
     enum gf_device_kind device; /* never GF_DEVICE_AUTO */
     bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
+    bool slow_files;            /* a few of most pictures take it as long to decode as many */
     double pixels;              /* the pixels of one input; 0: not known */
     bool cpu_alone;             /* without the server the CPU would be faster */
     double cuda_s;              /* the estimated time on one GPU; 0: not known */
@@ -96,9 +99,10 @@ enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason
 
 enum {
     GF_BATCH_DEVICES_MAX = 64,
-    GF_BATCH_WORKERS_MAX = 256,
+    GF_BATCH_WORKERS_MAX = 512,
     GF_BATCH_CODEC_WORKERS = 32,
-    GF_BATCH_MANY_WORKERS = 96
+    GF_BATCH_MANY_WORKERS = 96,
+    GF_BATCH_SLOW_WORKERS = 256 /* if a few pictures take the GPU as long to decode as many */
 };
 
 /* The number of pictures from which settings pay off that make the start longer. On an H200 150

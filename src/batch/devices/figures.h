@@ -49,12 +49,16 @@
       "buffers and kernels that the first JPEG or PNG waits for") \
     X(CUDA_CROWD, "cuda-crowd", 40, "ms", "what the first JPEGs of a batch wait for") \
     X(CUDA_PNG_CROWD, "cuda-png-crowd", 60, "ms", "what the first PNGs of a batch wait for") \
+    X(CUDA_GROUP, "cuda-group", 80, "ms", \
+      "a picture's way through the GPU, if even a few take it long to decode") \
     X(CUDA_UPLOAD, "cuda-upload", 0.025, "ns/byte", "a copy to the GPU") \
     X(CUDA_DOWNLOAD, "cuda-download", 0.025, "ns/byte", "a copy from the GPU") \
     X(CUDA_DECODE, "cuda-jpeg-decode", 0.06, "ns/pixel", "decoding JPEG on the GPU") \
     X(CUDA_ENCODE, "cuda-jpeg-encode", 0.06, "ns/pixel", "encoding JPEG on the GPU") \
     X(CUDA_FILE, "cuda-jpeg-file", 0.12, "ns/pixel", \
       "a thread's part in a JPEG that the GPU codes") \
+    X(CUDA_PNG_STREAM, "cuda-png-stream", 0.25, "ns/pixel", \
+      "decoding a PNG of another program on the GPU") \
     X(CUDA_PNG_DECODE, "cuda-png-decode", 0.1, "ns/pixel", "decoding a marked PNG on the GPU") \
     X(CUDA_PNG_ENCODE, "cuda-png-encode", 0.08, "ns/pixel", "encoding PNG at level 1 on the GPU") \
     X(CUDA_PNG_FILE, "cuda-png-file", 0.5, "ns/pixel", \

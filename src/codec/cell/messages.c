@@ -66,11 +66,13 @@ static bool sizes_are_good(const struct gf_cell_header *header)
 static bool header_is_good(const struct gf_cell_header *header)
 {
     const struct gf_format format = {header->width, header->height, header->channels, header->bits};
-    const uint32_t flags = header->is_float | header->for_device_codec | header->finishes |
-                           header->leaves | header->has_cicp | header->has_srgb |
-                           header->has_gamma | header->has_chromaticities | header->has_mdcv |
-                           header->has_clli | header->is_animation | header->has_next |
-                           header->renews | header->density_is_ratio,
+    const uint32_t flags = header->is_float | header->for_device_codec | header->for_device_batch |
+                           header->has_stripes | header->finishes | header->leaves |
+                           header->has_cicp | header->has_srgb | header->finishes | header->leaves |
+                           header->has_cicp | header->has_srgb | header->has_gamma |
+                           header->has_chromaticities | header->has_mdcv | header->has_clli |
+                           header->is_animation | header->has_next | header->renews |
+                           header->density_is_ratio,
                    reduction = header->most_reduction;
     const bool told = is_status(header->status) && ends(header->why, sizeof header->why) &&
                       ends(header->error, sizeof header->error);
@@ -193,6 +195,8 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     header->memory_bytes = source->memory.bytes;
     snprintf(header->why, sizeof header->why, "%s", source->memory.why ? source->memory.why : "");
     header->for_device_codec = source->for_device_codec;
+    header->for_device_batch = source->for_device_batch;
+    header->has_stripes = source->has_stripes;
     header->most_reduction = (uint32_t)source->most_reduction;
     header->finishes = source->finish != NULL;
     header->leaves = source->leave != NULL;
@@ -292,6 +296,8 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
     memcpy(source->stored.pictures, header->pictures, sizeof header->pictures);
     source->memory.bytes = header->memory_bytes;
     source->for_device_codec = header->for_device_codec;
+    source->for_device_batch = header->for_device_batch;
+    source->has_stripes = header->has_stripes;
 #define READ(member) tags->member = header->member;
     TAGS(READ)
 #undef READ

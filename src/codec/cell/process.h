@@ -34,7 +34,7 @@
 #include "gpufilter/status.h"
 
 enum {
-    GF_CELL_VERSION = 5,
+    GF_CELL_VERSION = 6,
     GF_CELL_NAME_SIZE = 1024,
     GF_CELL_SOCKET = 3, /* the numbers of the descriptors with which a cell starts */
     GF_CELL_MEMORY = 4
@@ -94,7 +94,7 @@ struct gf_cell_header {
     char kind[sizeof((struct gf_stored *)0)->kind];
     uint16_t pictures[GF_PICTURE_KINDS];
     uint64_t memory_bytes;
-    uint32_t for_device_codec, most_reduction, finishes, leaves;
+    uint32_t for_device_codec, for_device_batch, has_stripes, most_reduction, finishes, leaves;
     uint32_t has_cicp, has_srgb, has_gamma, has_chromaticities, has_mdcv, has_clli, intent;
     uint8_t cicp[4], mdcv[24], clli[8];
     uint32_t gamma;

@@ -3,11 +3,15 @@
 #include <string.h>
 
 enum { BLOCK = 64, CODES_MAX = 256, DC_MOST = 11, SIDE_MOST = 65500, FACTOR_MOST = 4 };
+enum { LOW_MOST = 13 }; /* the most bits that a scan leaves to later ones */
 enum {
     SOF0 = 0xc0,
     SOF1 = 0xc1,
+    SOF2 = 0xc2,
     DHT = 0xc4,
+    RST0 = 0xd0,
     SOI = 0xd8,
+    EOI = 0xd9,
     SOS = 0xda,
     DQT = 0xdb,
     DRI = 0xdd,
@@ -27,9 +31,17 @@ struct reader {
     /* Which tables are defined. */
     bool quantiser[GF_JPEG_TABLES], dc[GF_JPEG_TABLES], ac[GF_JPEG_TABLES];
     bool framed, jfif, adobe;
+    bool progressive;
     int adobe_transform;
     int id[GF_JPEG_COMPONENTS_MOST];
+    const unsigned char *data;
+    size_t size;
+    uint32_t dc_at[GF_JPEG_TABLES], ac_at[GF_JPEG_TABLES]; /* the offsets of the tables */
+    /* The bits of each coefficient that the scans so far have left out; UNKNOWN: no scan had it. */
+    signed char left[GF_JPEG_COMPONENTS_MOST][BLOCK];
 };
+
+enum { UNKNOWN = -1 };
 
 /* Whether the code is valid: the codes of one length are consecutive numbers, and no code consists
  * only of ones (annex C). */
@@ -68,6 +80,7 @@ static bool read_huffman(struct reader *reader, const unsigned char *at, const u
             return false;
         *(kind ? &reader->header->ac[index] : &reader->header->dc[index]) = table;
         *(kind ? &reader->ac[index] : &reader->dc[index]) = true;
+        *(kind ? &reader->ac_at[index] : &reader->dc_at[index]) = (uint32_t)(at + 1 - reader->data);
         at += 17 + total;
     }
     return at == end;
@@ -155,26 +168,141 @@ static bool find_colours(struct reader *reader)
            reader->adobe_transform == ADOBE_RGB;
 }
 
-/* Reads the header of the scan. In a scan of one component a unit is a single block, whatever the
- * sampling factors are. */
+/* Finds the component of an entry of the scan's header, and notes its quantisers if it is the
+ * component's first scan. Returns -1 if there is none, or no such table. */
+static int take_component(struct reader *reader, const unsigned char *entry)
+{
+    struct gf_jpeg_header *const header = reader->header;
+    for (int c = 0; c < header->components; c++) {
+        struct gf_jpeg_component *const component = &header->component[c];
+        if (entry[0] != reader->id[c])
+            continue;
+        component->dc = entry[1] >> 4;
+        component->ac = entry[1] & 15;
+        if (component->dc >= GF_JPEG_TABLES || component->ac >= GF_JPEG_TABLES ||
+            !reader->quantiser[component->quantiser])
+            return -1;
+        if (reader->left[c][0] == UNKNOWN)
+            memcpy(header->latched[c], header->quantiser[component->quantiser],
+                   sizeof header->latched[c]);
+        return c;
+    }
+    return -1;
+}
+
+/* Reads the header of the only scan. In a scan of one component a unit is a single block, whatever
+ * the sampling factors are. */
+static bool read_only_scan(struct reader *reader, const unsigned char *at, const unsigned char *end)
+{
+    struct gf_jpeg_header *const header = reader->header;
+    for (int i = 0; i < header->components; i++) {
+        struct gf_jpeg_component *const component = &header->component[i];
+        if (take_component(reader, at + 1 + 2 * i) != i || !reader->dc[component->dc] ||
+            !reader->ac[component->ac])
+            return false;
+    }
+    return end[-3] == 0; /* baseline JPEGs do not use the last two parameters */
+}
+
+/* Whether libjpeg-turbo takes the scan of these components without a warning: its band is allowed,
+ * and is neither known nor skipped. */
+static bool valid_band(const struct reader *reader, const struct gf_jpeg_scan *scan, int components)
+{
+    if (!reader->progressive)
+        return scan->first == 0 && scan->last == BLOCK - 1 && !scan->high && !scan->low;
+    if (scan->first ? components != 1 || scan->last < scan->first || scan->last >= BLOCK
+                    : scan->last != 0)
+        return false;
+    return scan->low <= LOW_MOST && (!scan->high || scan->low == scan->high - 1);
+}
+
+/* Takes a component into the scan; the frame's order is that of the scan, too. */
+static bool add_component(struct reader *reader, struct gf_jpeg_scan *scan, int c)
+{
+    if (c < 0 || scan->components >> c)
+        return false;
+    const struct gf_jpeg_component *const component = &reader->header->component[c];
+    const int expected = scan->high ? scan->high : UNKNOWN;
+    const bool uses_dc = !scan->first && !scan->high, uses_ac = scan->last > 0;
+    if ((scan->first && reader->left[c][0] == UNKNOWN) || (uses_dc && !reader->dc[component->dc]) ||
+        (uses_ac && !reader->ac[component->ac]))
+        return false;
+    for (int k = scan->first; k <= scan->last; k++) {
+        if (reader->left[c][k] != expected)
+            return false;
+        reader->left[c][k] = (signed char)scan->low;
+    }
+    scan->components |= (uint8_t)(1 << c);
+    scan->dc[c] = uses_dc ? reader->dc_at[component->dc] : 0;
+    scan->ac[c] = uses_ac ? reader->ac_at[component->ac] : 0;
+    return true;
+}
+
+/* Returns the offset of the marker that ends the scan, which begins at `at`; 0: there is none. */
+static size_t find_end(const struct reader *reader, size_t at)
+{
+    const unsigned char *const data = reader->data;
+    for (;; at += 2) {
+        const unsigned char *const found = memchr(data + at, 0xff, reader->size - at);
+        if (!found || (at = (size_t)(found - data)) + 1 >= reader->size)
+            return 0;
+        if (data[at + 1] && (data[at + 1] & 0xf8) != RST0)
+            return at;
+    }
+}
+
+/* Reads the header of one of several scans, and finds its end. */
+static bool read_one_scan(struct reader *reader, const unsigned char *at, const unsigned char *end)
+{
+    struct gf_jpeg_header *const header = reader->header;
+    struct gf_jpeg_scan *const scan = &header->list[header->scans];
+    if (header->scans == GF_JPEG_SCANS_MOST)
+        return false;
+    *scan = (struct gf_jpeg_scan){.first = end[-3],
+                                  .last = end[-2],
+                                  .high = end[-1] >> 4,
+                                  .low = end[-1] & 15,
+                                  .restart_interval = header->restart_interval,
+                                  .begin = (uint32_t)(end - reader->data)};
+    if (!valid_band(reader, scan, at[0]))
+        return false;
+    for (int i = 0; i < at[0]; i++) {
+        if (!add_component(reader, scan, take_component(reader, at + 1 + 2 * i)))
+            return false;
+    }
+    scan->end = (uint32_t)find_end(reader, scan->begin);
+    header->scans++;
+    return scan->end != 0;
+}
+
 static bool read_scan(struct reader *reader, const unsigned char *at, const unsigned char *end)
 {
     struct gf_jpeg_header *const header = reader->header;
-    if (!reader->framed || end - at != 4 + 2 * header->components || at[0] != header->components)
+    if (!reader->framed || end - at < 6 || at[0] < 1 || at[0] > header->components ||
+        end - at != 4 + 2 * at[0] || reader->size > UINT32_MAX)
         return false;
-    for (int i = 0; i < header->components; i++) {
-        struct gf_jpeg_component *const component = &header->component[i];
-        component->dc = at[2 + 2 * i] >> 4;
-        component->ac = at[2 + 2 * i] & 15;
-        if (at[1 + 2 * i] != reader->id[i] || component->dc >= GF_JPEG_TABLES ||
-            component->ac >= GF_JPEG_TABLES || !reader->dc[component->dc] ||
-            !reader->ac[component->ac] || !reader->quantiser[component->quantiser])
+    if (!header->scans) {
+        header->scan = (size_t)(end - reader->data);
+        if (!find_colours(reader))
             return false;
         if (header->components == 1)
-            component->h = component->v = 1;
+            header->component[0].h = header->component[0].v = 1;
     }
-    return end[-3] == 0 && find_colours(reader); /* baseline JPEGs do not use the last two
-                                                  * parameters */
+    return reader->progressive || header->scans || at[0] < header->components
+               ? read_one_scan(reader, at, end)
+               : read_only_scan(reader, at, end);
+}
+
+/* Whether the scans have brought all bits of all coefficients. */
+static bool has_everything(const struct reader *reader)
+{
+    for (int c = 0; c < reader->header->components; c++) {
+        for (int k = 0; k < BLOCK; k++) {
+            if (reader->left[c][k])
+                return false;
+        }
+    }
+    return true;
 }
 
 static void read_application(struct reader *reader, int marker, const unsigned char *at,
@@ -194,6 +322,8 @@ static bool read_marker(struct reader *reader, int marker, const unsigned char *
     switch (marker) {
     case SOF0:
     case SOF1:
+    case SOF2:
+        reader->progressive = marker == SOF2;
         return read_frame(reader, at, end);
     case DHT:
         return read_huffman(reader, at, end);
@@ -206,16 +336,37 @@ static bool read_marker(struct reader *reader, int marker, const unsigned char *
         return true;
     case SOS:
         return read_scan(reader, at, end);
-    default:
+    default: /* what metadata between scans is worth is libjpeg-turbo's to say */
         read_application(reader, marker, at, end);
-        return marker == COM || (marker & 0xf0) == APP0;
+        return !reader->header->scans && (marker == COM || (marker & 0xf0) == APP0);
     }
+}
+
+/* Reads the segments between the scans, up to the end marker. Nothing else may stand there. */
+static bool read_scans(struct reader *reader)
+{
+    struct gf_jpeg_header *const header = reader->header;
+    const unsigned char *const data = reader->data;
+    for (size_t at = header->list[0].end; reader->size - at >= 2;) {
+        const int marker = data[at + 1];
+        header->end = at + 2;
+        if (data[at] != 0xff || marker == EOI)
+            return data[at] == 0xff && has_everything(reader);
+        const size_t length =
+            reader->size - at < 4 ? 0 : (size_t)(data[at + 2] << 8 | data[at + 3]);
+        if (length < 2 || reader->size - at - 2 < length ||
+            !read_marker(reader, marker, data + at + 4, data + at + 2 + length))
+            return false;
+        at = marker == SOS ? header->list[header->scans - 1].end : at + 2 + length;
+    }
+    return false;
 }
 
 bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_header *header)
 {
-    struct reader reader = {.header = header};
+    struct reader reader = {.header = header, .data = data, .size = size};
     memset(header, 0, sizeof *header);
+    memset(reader.left, UNKNOWN, sizeof reader.left);
     if (size < 4 || data[0] != 0xff || data[1] != SOI)
         return false;
     for (size_t at = 2; size - at >= 4;) {
@@ -229,9 +380,8 @@ bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_
             !read_marker(&reader, marker, data + at + 4, data + at + 2 + length))
             return false;
         at += 2 + length;
-        header->scan = at;
         if (marker == SOS)
-            return true;
+            return !header->scans || read_scans(&reader);
     }
     return false;
 }

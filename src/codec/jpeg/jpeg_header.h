@@ -14,6 +14,7 @@ extern const uint8_t gf_jpeg_natural_order[64]; /* the index in natural order of
                                                  * zigzag order */
 
 enum { GF_JPEG_COMPONENTS_MOST = 3, GF_JPEG_TABLES = 4, GF_JPEG_MCU_BLOCKS_MOST = 10 };
+enum { GF_JPEG_SCANS_MOST = 32 }; /* the most scans that the GPU decodes; programs write ten */
 
 /* The sampling factors of a component, and the indices of its tables. */
 struct gf_jpeg_component {
@@ -28,23 +29,42 @@ struct gf_jpeg_huffman {
     unsigned char symbols[256];
 };
 
+/* A scan of a file of several scans. Offsets are those of the file. */
+struct gf_jpeg_scan {
+    uint8_t components; /* a bit for each component, in the order of the frame */
+    /* The band of coefficients in zigzag order, and the bits that were known of them before the
+     * scan and that are left to later scans. A sequential scan has the band 0 to 63. */
+    uint8_t first, last, high, low;
+    unsigned restart_interval; /* as in struct gf_jpeg_header */
+    uint32_t begin, end;       /* the entropy-coded bytes, up to the marker behind them */
+    /* Where the tables of each component begin, at the 16 numbers of codes; 0: a table that the
+     * scan does not use. */
+    uint32_t dc[GF_JPEG_COMPONENTS_MOST], ac[GF_JPEG_COMPONENTS_MOST];
+};
+
 struct gf_jpeg_header {
     int width, height;
     int components; /* 1 or 3 */
     bool ycc;       /* the three components are YCbCr, not RGB; decided as libjpeg-turbo does */
     struct gf_jpeg_component component[GF_JPEG_COMPONENTS_MOST]; /* a single component has h = v
                                                                   * = 1 */
-    uint16_t quantiser[GF_JPEG_TABLES][64]; /* the quantisers in natural order; a table that is used
-                                             * has no zeros */
+    uint16_t quantiser[GF_JPEG_TABLES][64]; /* the last tables in natural order, without zeros */
+    /* The quantisers of each component: those in force at its first scan. */
+    uint16_t latched[GF_JPEG_COMPONENTS_MOST][64];
     struct gf_jpeg_huffman dc[GF_JPEG_TABLES], ac[GF_JPEG_TABLES];
     unsigned restart_interval; /* the units (MCUs) between restart markers; 0: there are no restart
                                 * markers */
     size_t scan;               /* the offset of the first entropy-coded byte */
+    int scans; /* of a file of several scans; 0: there is one, with all components */
+    struct gf_jpeg_scan list[GF_JPEG_SCANS_MOST];
+    size_t end; /* of a file of several scans: the offset behind the end marker */
 };
 
-/* Reads the header of a JPEG. Returns true if the GPU can decode the scan: Huffman codes, baseline
- * or extended, of 8 bits, in one scan of 1 or 3 components, with valid tables (ITU-T T.81, annex
- * B). The scan's codes are not checked. */
+/* Reads the header of a JPEG, and all headers of a file of several scans. Returns true if the GPU
+ * can decode the scans: Huffman codes, baseline, extended or progressive, of 8 bits, of 1 or 3
+ * components, with valid tables (ITU-T T.81, annexes B and G). Several scans must bring every bit
+ * of every coefficient once and in order, so that libjpeg-turbo has no warning and smooths nothing.
+ * The scans' codes are not checked. */
 bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_header *header);
 
 /* ---- the tables of a baseline JPEG as libjpeg-turbo writes them, for the own encoders ---- */

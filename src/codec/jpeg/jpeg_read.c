@@ -257,8 +257,9 @@ static enum gf_status choose_colours(struct gf_jpeg_source *source, struct gf_er
                                              .channels = channels,
                                              .bits = 8};
     source->base.for_device_codec =
-        !jpeg->progressive_mode && !jpeg->arith_code && jpeg->data_precision == 8 &&
+        !jpeg->arith_code && jpeg->data_precision == 8 &&
         (jpeg->jpeg_color_space == JCS_GRAYSCALE || jpeg->jpeg_color_space == JCS_YCbCr);
+    source->base.for_device_batch = jpeg_has_multiple_scans(jpeg);
     return GF_OK;
 }
 

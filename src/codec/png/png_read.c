@@ -16,6 +16,7 @@
 #include "codec/io/input.h"
 #include "codec/png/deflate/deflate.h"
 #include "codec/png/png_chunk.h"
+#include "codec/png/png_file.h"
 
 const char *gf_png_name(const struct gf_png_source *source)
 {
@@ -264,7 +265,6 @@ static bool little_endian(void)
  * window, which deflate.h does not enforce. */
 static bool has_whole_window(const struct gf_png_source *source)
 {
-    enum { LARGEST_WINDOW = 7 };
     const uint64_t raw = (uint64_t)(png_get_rowbytes(source->png, source->info) + 1) *
                          png_get_image_height(source->png, source->info);
     unsigned char first;
@@ -272,7 +272,7 @@ static bool has_whole_window(const struct gf_png_source *source)
     if (!gf_png_get_be32(source->chunk_head) ||
         gf_input_peek(source->input, &first, 1, &got, NULL) || !got)
         return false;
-    return first >> 4 >= LARGEST_WINDOW || raw <= 256u << (first >> 4);
+    return gf_png_whole_window(first, raw);
 }
 
 /* Whether the file's rows need no conversion other than a swap of bytes. */
@@ -285,11 +285,17 @@ static bool is_plain(struct gf_png_source *source)
            !memcmp(source->chunk_head + 4, "IDAT", 4) && has_whole_window(source);
 }
 
+/* Whether a GPU may be able to decode the file; png_file.h looks at it in full. */
+static bool is_for_device(const struct gf_png_source *source)
+{
+    return !source->pass && png_pictures(source) == 1 &&
+           !memcmp(source->chunk_head + 4, "IDAT", 4) && has_whole_window(source);
+}
+
 static enum gf_status start_plain(struct gf_png_source *source, struct gf_error *error)
 {
     source->base.format.bits = png_get_bit_depth(source->png, source->info);
     source->base.format.channels = png_get_channels(source->png, source->info);
-    source->base.for_device_codec = source->stripe_rows > 0;
     return gf_png_pixels_open(source->input, source->base.format,
                               png_get_uint_32(source->chunk_head), source->stripe_rows,
                               &source->options, &source->pixels, error);
@@ -613,7 +619,10 @@ enum gf_status gf_png_header_open(struct gf_input *input, const struct gf_option
 
 enum gf_status gf_png_start(struct gf_png_source *source, struct gf_error *error)
 {
+    const bool for_device = is_for_device(source);
     GF_TRY(is_plain(source) ? start_plain(source, error) : png_attempt(source, start, error));
+    source->base.for_device_codec = for_device;
+    source->base.has_stripes = source->pixels && source->stripe_rows > 0;
     count_memory(source);
     return GF_OK;
 }

@@ -204,6 +204,8 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
 {
     if (!pipeline->buffers.backend)
         gf_buffer_pool_open(&pipeline->buffers, pipeline->backend);
+    /* Shared memory grows by more than a picture's file, which a limit of memory may not hold. */
+    pipeline->buffers.shares = pipeline->options.serial && !pipeline->options.memory_bytes;
     struct gf_device_images device_images;
     enum gf_status status =
         pipeline_take_device_images(pipeline, task, plan, source, sink, &device_images, error);

@@ -27,6 +27,8 @@ void cluster_barrier();
 
 /* Runs other threads: for loops that wait for what these do. */
 void spin();
+/* Runs other warps. */
+void sleep_a_turn();
 
 template <class T> T shuffle(const char *name, unsigned mask, T value, unsigned from)
 {
@@ -49,6 +51,10 @@ template <class T, class U> T fetch(T *at, U value)
 #define __syncthreads_or(predicate) emulated::barrier(__FILE__, __LINE__, (predicate) != 0).any
 #define __syncthreads_and(predicate) emulated::barrier(__FILE__, __LINE__, (predicate) != 0).all
 #define __syncthreads_count(predicate) emulated::barrier(__FILE__, __LINE__, (predicate) != 0).count
+
+/* For loops that wait for other warps of the block. The lanes may meet in such a loop, so that one always goes on while
+ * the others wait: none does before all warps have had their turn. */
+static inline void __nanosleep(unsigned) { emulated::sleep_a_turn(); }
 
 static inline void __syncwarp(unsigned mask = ~0u) { emulated::meet(mask, "__syncwarp", nullptr, 0); }
 

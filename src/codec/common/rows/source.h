@@ -54,6 +54,8 @@ struct gf_source {
     uint64_t file_bytes;           /* the bytes of the file if opening the source has read it as a
                                     * whole; else 0 */
     bool for_device_codec;         /* the header says that a GPU's decoder can decode the file */
+    bool for_device_batch; /* ... but that it is worth it for many such files at once only */
+    bool has_stripes;      /* a PNG whose stripes all processors read */
     /* The frame of YCbCr with which the input continues, if a GPU can convert it to the rows; else
      * NULL. */
     const struct gf_yuv *yuv;

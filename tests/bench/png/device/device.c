@@ -1,7 +1,8 @@
 /* The part of `make bench-png` that needs a GPU: its PNG encoder and decoder alone, in medians of
  * host time, from pixels in device memory to a file's chunks in pinned memory and back. The chunks
  * are first compared with the CPU's. Arguments: a file for figures, to which "NAME|VALUE|UNIT"
- * lines are added, then NAME=COUNT:FILE for each group of COUNT pictures. */
+ * lines are added, then NAME=COUNT:FILE for each group of COUNT pictures; a FILE that is a PNG is
+ * only decoded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,10 @@
 #include "codec/codec.h"
 #include "cuda/png/coders.h"
 
-enum { RUNS = 21, MOST = 32, FRAME = 12, SIGNATURE = 8, ALIGNMENT = 256 };
+enum { RUNS = 21, MOST = 128, FRAME = 12, SIGNATURE = 8, ALIGNMENT = 256 };
 
 struct set {
-    const char *name;
+    const char *name, *path;
     int count;
     struct gf_format format;
     unsigned char *rows;       /* tightly packed */
@@ -178,18 +179,40 @@ static void check_pixels(const struct set *set, const struct gf_view *view)
     free(back);
 }
 
-/* A file of the CPU's, in pinned memory, to pixels in device memory. */
+static bool is_png(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 4 && !strcmp(path + length - 4, ".png");
+}
+
+static unsigned char *read_file(const char *path, size_t *size)
+{
+    FILE *const file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END))
+        stop(path, "cannot be read");
+    *size = (size_t)ftell(file);
+    unsigned char *const data = malloc(*size);
+    rewind(file);
+    if (!data || fread(data, 1, *size, file) != *size)
+        stop(path, "cannot be read");
+    fclose(file);
+    return data;
+}
+
+/* A file, in pinned memory, to pixels in device memory: a PNG as it is, of another picture what
+ * the CPU writes. */
 static void time_decoding(FILE *figures, struct set *set)
 {
     struct gf_png_decode_picture picture[MOST];
-    struct gf_png_marked header;
+    struct gf_png_file header;
     struct gf_png_decoder *decoder;
     struct gf_error error;
     double ms[RUNS], inflate[RUNS], unfilter[RUNS];
     struct gf_png_decode_steps steps;
     size_t size;
-    unsigned char *const file = write_on_cpu(set, &size);
-    if (!gf_png_marked_read(file, size, &header) || !bench_pin(file, size))
+    unsigned char *const file =
+        is_png(set->path) ? read_file(set->path, &size) : write_on_cpu(set, &size);
+    if (!gf_png_file_read(file, size, &header) || !bench_pin(file, size))
         stop(set->name, "is no file for the GPU");
     for (int i = 0; i < set->count; i++) {
         picture[i] = (struct gf_png_decode_picture){
@@ -228,12 +251,12 @@ static void run_set(FILE *figures, char *argument)
     if (!count || !path || path < count)
         stop(argument, "is not NAME=COUNT:FILE");
     *count = 0;
-    set = (struct set){.name = argument, .count = atoi(count + 1)};
+    set = (struct set){.name = argument, .path = path + 1, .count = atoi(count + 1)};
     if (set.count < 1 || set.count > MOST)
         stop(argument, "too many or no pictures");
     read_picture(path + 1, &set);
     bring(&set);
-    if (gf_png_encoder_takes(set.format))
+    if (!is_png(set.path) && gf_png_encoder_takes(set.format))
         time_encoding(figures, &set);
     time_decoding(figures, &set);
     for (int i = 0; i < set.count; i++)

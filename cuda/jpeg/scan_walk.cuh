@@ -1,0 +1,379 @@
+/* A warp's walk through the bits and the codes of one of several scans. */
+#pragma once
+
+#include "cuda/common/launch.cuh"
+#include "cuda/jpeg/decode.cuh"
+
+/* ---- the bits of a scan ---- */
+
+/* The warp holds the next bits in shared memory, without stuffed zeros, the first bit of a word the
+ * highest. Before a block there are enough bits for it, or the interval has no more; then zeros
+ * follow. A block takes at most 16 + 11 bits, or 16 + 14 bits of an end, and 63 times 16 + 10. */
+enum {
+    RAW_PIECE = 4 * WARP, /* bytes that are taken at a time */
+    BITS_LEAST = 1728,
+    BITS_MORE = 8 * RAW_PIECE, /* that are taken on top, so that there is less to move */
+    BITS_MOST = BITS_LEAST + BITS_MORE + 8 * RAW_PIECE + 32,
+    BUFFER_WORDS = (BITS_MOST + BITS_LEAST) / 32 + 16
+};
+enum { RESTART = 0xd0, FULL = 0xff };
+
+enum { LOOK_SHORT = 9, SHORT_LOOKS = 1 << LOOK_SHORT, CODE_BITS_MOST = 16 };
+
+struct walk_shared {
+    uint32_t bits[BUFFER_WORDS];
+    uint16_t look[2][SHORT_LOOKS];
+};
+
+/* A warp's walk through a scan. Members are the same for all lanes unless their comment says
+ * otherwise. */
+struct walk {
+    struct walk_shared *shared;
+    const unsigned char *raw; /* the picture's bytes, a multiple of 16 */
+    unsigned raw_bytes, end;  /* end: of the scan */
+    unsigned lane;
+    unsigned begin;       /* of the interval */
+    unsigned next;        /* the offset of the next piece, a multiple of 4 */
+    unsigned stop;        /* the offset of the marker behind the interval, when that is known */
+    unsigned before;      /* the last byte of the piece before */
+    uint32_t word, ahead; /* the lane's words of the next piece and of the one behind it */
+    bool ended;           /* the buffer holds the interval's last bits */
+    unsigned at, limit;   /* places in the buffer, in bits: of the next bit, and behind the last */
+    /* The next bits, of which at least 65 are valid; the word behind them, and where that is. */
+    uint32_t high, middle, low, later;
+    unsigned known, word_at;
+    /* Of the codes with lane % 16 + 1 bits in table lane / 16: the largest, and the index of the
+     * first one's symbol less the code. */
+    int most, first;
+    const unsigned char *table[2]; /* in the picture's bytes */
+    enum jpeg_scan_kind kind;
+    unsigned least; /* of an AC scan: the bits that are left to later scans */
+    unsigned told;  /* the blocks that other warps know to be done */
+};
+
+static __device__ __forceinline__ uint32_t load_word(const struct walk &walk, unsigned at)
+{
+    at += 4 * walk.lane;
+    if (at + 4 <= walk.raw_bytes)
+        return __ldg((const uint32_t *)(walk.raw + at));
+    uint32_t word = 0;
+    for (unsigned i = 0; i < 4 && at + i < walk.raw_bytes; i++)
+        word |= (uint32_t)__ldg(walk.raw + at + i) << 8 * i;
+    return word;
+}
+
+/* Returns a bit for each byte of the lane's word that belongs to the interval, and sets *stop if a
+ * marker begins in it. Bytes outside the interval are no part of anything. */
+static __device__ __forceinline__ unsigned sort_bytes(const struct walk &walk, uint32_t word,
+                                                      uint32_t following, unsigned *stop)
+{
+    const unsigned before = __shfl_up_sync(~0u, word >> 24, 1);
+    const unsigned behind = __shfl_down_sync(~0u, word & FULL, 1);
+    const unsigned first_behind = __shfl_sync(~0u, following & FULL, 0);
+    unsigned bytes[6], kept = 0;
+    bytes[0] = walk.lane ? before : walk.before;
+    bytes[5] = walk.lane == WARP - 1 ? first_behind : behind;
+    *stop = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        bytes[i + 1] = word >> 8 * i & FULL;
+#pragma unroll
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned at = walk.next + 4 * walk.lane + i;
+        const bool there = at >= walk.begin && at < walk.end;
+        const bool stuffed = !bytes[i + 1] && bytes[i] == FULL && at > walk.begin;
+        const bool marks = bytes[i + 1] == FULL && (at + 1 >= walk.end || bytes[i + 2]);
+        *stop |= (unsigned)(there && marks) << i;
+        kept |= (unsigned)(there && !stuffed) << i;
+    }
+    return kept;
+}
+
+/* Appends the next piece of the interval to the buffer. */
+static __device__ __forceinline__ void append_piece(struct walk *walk)
+{
+    unsigned stop, sum;
+    const uint32_t word = walk->word;
+    unsigned kept = sort_bytes(*walk, word, walk->ahead, &stop);
+    const unsigned stops = __ballot_sync(~0u, stop != 0);
+    if (stops) {
+        const unsigned lane = __ffs(stops) - 1;
+        const unsigned byte = __ffs(__shfl_sync(~0u, stop, lane)) - 1;
+        walk->stop = walk->next + 4 * lane + byte;
+        walk->ended = true;
+        kept = walk->lane > lane ? 0 : walk->lane == lane ? kept & ((1u << byte) - 1) : kept;
+    } else if (walk->next + RAW_PIECE >= walk->end) {
+        walk->stop = walk->end;
+        walk->ended = true;
+    }
+    sum = __popc(kept);
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        const unsigned other = __shfl_up_sync(~0u, sum, step);
+        sum += walk->lane >= (unsigned)step ? other : 0;
+    }
+    unsigned char *const bytes = (unsigned char *)walk->shared->bits;
+    unsigned to = walk->limit / 8 + sum - __popc(kept);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        if (kept >> i & 1)
+            bytes[to++ ^ 3] = (unsigned char)(word >> 8 * i);
+    }
+    walk->limit += 8 * __shfl_sync(~0u, sum, WARP - 1);
+    walk->before = __shfl_sync(~0u, word >> 24, WARP - 1);
+    walk->word = walk->ahead;
+    walk->next += RAW_PIECE;
+    walk->ahead = load_word(*walk, walk->next + RAW_PIECE);
+}
+
+/* Fills the buffer up with zeros behind the last bits. */
+static __device__ __forceinline__ void append_zeros(struct walk *walk)
+{
+    unsigned char *const bytes = (unsigned char *)walk->shared->bits;
+    const unsigned byte = walk->limit / 8 + walk->lane, whole = (walk->limit + 31) / 32;
+    if (byte < 4 * whole)
+        bytes[byte ^ 3] = 0;
+    for (unsigned i = whole + walk->lane; i < BUFFER_WORDS; i += WARP)
+        walk->shared->bits[i] = 0;
+}
+
+/* Takes the next bits from the buffer. */
+static __device__ __forceinline__ void look_at_bits(struct walk *walk)
+{
+    const uint32_t *const words = walk->shared->bits + walk->at / 32;
+    const uint32_t second = words[1], third = words[2];
+    walk->high = __funnelshift_l(second, words[0], walk->at);
+    walk->middle = __funnelshift_l(third, second, walk->at);
+    walk->low = third << walk->at % 32;
+    walk->later = words[3];
+    walk->word_at = walk->at / 32 + 3;
+    walk->known = 96 - walk->at % 32;
+}
+
+static __device__ __forceinline__ void refill(struct walk *walk)
+{
+    uint32_t *const bits = walk->shared->bits;
+    const unsigned gone = walk->at / 32, lane = walk->lane;
+    __syncwarp();
+    const uint32_t first = bits[gone + lane], second = bits[gone + WARP + lane];
+    __syncwarp();
+    bits[lane] = first;
+    bits[WARP + lane] = second;
+    walk->at -= 32 * gone;
+    walk->limit -= 32 * gone;
+    __syncwarp();
+    while (!walk->ended && walk->limit - walk->at < BITS_LEAST + BITS_MORE)
+        append_piece(walk);
+    if (walk->ended)
+        append_zeros(walk);
+    __syncwarp();
+    look_at_bits(walk);
+}
+
+static __device__ __forceinline__ void begin_interval(struct walk *walk, unsigned begin)
+{
+    walk->begin = begin;
+    walk->next = begin & ~3u;
+    walk->before = 0;
+    walk->at = walk->limit = 0;
+    walk->ended = false;
+    walk->word = load_word(*walk, walk->next);
+    walk->ahead = load_word(*walk, walk->next + RAW_PIECE);
+    refill(walk);
+}
+
+/* Prepares for the next block. Returns false if more bits were taken than there are. */
+static __device__ __forceinline__ bool has_bits(struct walk *walk)
+{
+    if (!walk->ended && walk->limit - walk->at < BITS_LEAST)
+        refill(walk);
+    return walk->at <= walk->limit;
+}
+
+/* Returns the next 32 bits. */
+static __device__ __forceinline__ uint32_t next_bits(const struct walk &walk)
+{
+    return walk.high;
+}
+
+/* Takes at most 32 bits. Bits that are missing are added behind those that are looked at next. */
+static __device__ __forceinline__ void take_bits(struct walk *walk, unsigned count)
+{
+    walk->high = __funnelshift_lc(walk->middle, walk->high, count);
+    walk->middle = __funnelshift_lc(walk->low, walk->middle, count);
+    walk->low = __funnelshift_lc(0, walk->low, count);
+    walk->at += count;
+    walk->known -= count;
+    if (walk->known <= 64) {
+        const unsigned in_middle = walk->known - 32;
+        walk->middle |= __funnelshift_rc(walk->later, 0, in_middle);
+        walk->low = __funnelshift_rc(0, walk->later, in_middle);
+        walk->known += 32;
+        walk->later = walk->shared->bits[++walk->word_at];
+    }
+}
+
+/* Takes any number of bits that the buffer has. */
+static __device__ __forceinline__ void take_many_bits(struct walk *walk, unsigned count)
+{
+    if (count <= 32) {
+        take_bits(walk, count);
+    } else {
+        walk->at += count;
+        look_at_bits(walk);
+    }
+}
+
+/* Whether the restart marker with this number ends the interval. */
+static __device__ __forceinline__ bool stops_at_restart(const struct walk &walk, unsigned number)
+{
+    return walk.stop + 2 <= walk.end && __ldg(walk.raw + walk.stop) == FULL &&
+           __ldg(walk.raw + walk.stop + 1) == RESTART + number % 8;
+}
+
+/* ---- codes ---- */
+
+/* A symbol. Bits 0-4 are the number of bits of its code and value together, bits 5-8 the number of
+ * bits of the value alone, bits 12-15 the number of zeros before the coefficient. Those that bring
+ * no coefficient are rare: ends, whose value is a number of blocks, bad ones, and in the look-up
+ * tables codes that are too long for these, with no bits. */
+enum {
+    SYMBOL_ENDS = 1 << 9,
+    SYMBOL_BAD = 1 << 10,
+    SYMBOL_RARE = 1 << 11,
+    SYMBOL_IS_LONG = SYMBOL_RARE,
+    SYMBOL_SIZE = 15 << 5
+};
+
+static __device__ __forceinline__ unsigned symbol_bits(unsigned symbol)
+{
+    return symbol & 31;
+}
+
+static __device__ __forceinline__ unsigned symbol_size(unsigned symbol)
+{
+    return symbol >> 5 & 15;
+}
+
+static __device__ __forceinline__ unsigned symbol_zeros(unsigned symbol)
+{
+    return symbol >> 12;
+}
+
+/* Returns the bits of the value, which are those after the code. */
+static __device__ __forceinline__ unsigned symbol_value(unsigned symbol, uint32_t bits)
+{
+    const unsigned size = symbol_size(symbol);
+    return __funnelshift_l(bits << (symbol_bits(symbol) - size), 0, size);
+}
+
+/* Returns the value with its sign (F.2.2.1). */
+static __device__ __forceinline__ int symbol_extended(unsigned symbol, uint32_t bits)
+{
+    const unsigned size = symbol_size(symbol);
+    const uint32_t from = bits << (symbol_bits(symbol) - size);
+    const int value = (int)__funnelshift_l(from, 0, size);
+    return value + ((int)from < 0 ? 0 : (int)(~0u << size) + 1);
+}
+
+/* Describes a symbol of one of the scan's tables. Values that no program writes are left to
+ * libjpeg-turbo: those of over ten bits, and of over 15 with the bits of later scans. */
+static __device__ __forceinline__ unsigned pack_symbol(enum jpeg_scan_kind kind, unsigned least,
+                                                       int table, unsigned length, unsigned symbol)
+{
+    enum { SIZE_MOST = 10, DC_SIZE_MOST = 11, WORD_BITS = 15, ZEROS_MOST = 15 };
+    const bool is_dc = kind == JPEG_DC_SCAN || (kind == JPEG_SEQUENTIAL_SCAN && !table);
+    const unsigned size = symbol & 15, zeros = symbol >> 4;
+    if (is_dc)
+        return symbol > DC_SIZE_MOST ? length | SYMBOL_BAD | SYMBOL_RARE
+                                     : (length + symbol) | symbol << 5;
+    if (!size && zeros < ZEROS_MOST) {
+        const bool bad = kind == JPEG_SEQUENTIAL_SCAN && zeros;
+        return (length + zeros) | zeros << 5 | SYMBOL_ENDS | SYMBOL_RARE | (bad ? SYMBOL_BAD : 0);
+    }
+    const bool bad =
+        size > SIZE_MOST || size + least > WORD_BITS || (kind == JPEG_AC_BIT_SCAN && size > 1);
+    return bad ? length | SYMBOL_BAD | SYMBOL_RARE : (length + size) | size << 5 | zeros << 12;
+}
+
+static __device__ __forceinline__ unsigned symbol_at(const unsigned char *table, int index)
+{
+    return __ldg(table + CODE_BITS_MOST + (index & 255));
+}
+
+/* Finds the symbol of a code that the look-up table does not have. `most` and `first` are the
+ * lane's. */
+static __device__ __noinline__ unsigned find_symbol(enum jpeg_scan_kind kind, unsigned least,
+                                                    const unsigned char *symbols, int table,
+                                                    int most, int first, uint32_t bits)
+{
+    const unsigned lane = threadIdx.x % WARP, length = lane % CODE_BITS_MOST + 1;
+    const int code = (int)(bits >> (32 - length));
+    const bool here = (int)(lane / CODE_BITS_MOST) == table && code <= most;
+    const unsigned found = __ballot_sync(~0u, here);
+    const unsigned from = found ? __ffs(found) - 1 : 0;
+    const int index = __shfl_sync(~0u, code + first, from);
+    return found ? pack_symbol(kind, least, table, from % CODE_BITS_MOST + 1,
+                               symbol_at(symbols, index))
+                 : CODE_BITS_MOST | SYMBOL_BAD | SYMBOL_RARE;
+}
+
+static __device__ __forceinline__ const unsigned char *table_of(const struct walk &walk, int table)
+{
+    return table ? walk.table[1] : walk.table[0];
+}
+
+static __device__ __forceinline__ unsigned look_up(const struct walk &walk, int table)
+{
+    return walk.shared->look[table][walk.high >> (32 - LOOK_SHORT)];
+}
+
+static __device__ __forceinline__ unsigned find_long(const struct walk &walk, int table)
+{
+    return find_symbol(walk.kind, walk.least, table_of(walk, table), table, walk.most, walk.first,
+                       walk.high);
+}
+
+static __device__ __forceinline__ unsigned next_symbol(const struct walk &walk, int table)
+{
+    const unsigned symbol = look_up(walk, table);
+    return symbol == SYMBOL_IS_LONG ? find_long(walk, table) : symbol;
+}
+
+/* Makes the scan's look-up tables; the lanes keep the ranges of the codes of each length. */
+static __device__ __forceinline__ void make_looks(struct walk *walk)
+{
+    const unsigned half = walk->lane & CODE_BITS_MOST;
+    const unsigned count = __ldg(table_of(*walk, (int)half) + walk->lane % CODE_BITS_MOST);
+    int code = 0, index = 0;
+    for (unsigned length = 0; length < CODE_BITS_MOST; length++, code *= 2) {
+        const int codes = (int)__shfl_sync(~0u, count, half + length);
+        if (walk->lane % CODE_BITS_MOST == length) {
+            walk->first = index - code;
+            walk->most = codes ? code + codes - 1 : -1;
+        }
+        code += codes;
+        index += codes;
+    }
+    for (int table = 0; table < 2; table++) {
+        for (unsigned look = walk->lane; look < SHORT_LOOKS; look += WARP) {
+            unsigned found = 0;
+            int at = 0;
+            for (unsigned length = 1; length <= LOOK_SHORT; length++) {
+                const int lane = table * CODE_BITS_MOST + (int)length - 1;
+                const int most = __shfl_sync(~0u, walk->most, lane);
+                const int first = __shfl_sync(~0u, walk->first, lane);
+                const int prefix = (int)(look >> (LOOK_SHORT - length));
+                if (!found && prefix <= most) {
+                    found = length;
+                    at = prefix + first;
+                }
+            }
+            walk->shared->look[table][look] =
+                (uint16_t)(found ? pack_symbol(walk->kind, walk->least, table, found,
+                                               symbol_at(table_of(*walk, table), at))
+                                 : (unsigned)SYMBOL_IS_LONG);
+        }
+    }
+    __syncwarp();
+}

@@ -1,0 +1,541 @@
+/* Decodes the scans of pictures with several scans, progressive or sequential, into coefficients.
+ * A warp walks through a scan from its begin to its end, since a bit of a coefficient means what
+ * the scans before it have brought. The scans of a picture are walked at the same time, by the
+ * warps of one thread block: a scan that refines another one follows it at a distance of some
+ * blocks. All lanes of a warp know the place in the bits; they share the work on a block. What a
+ * picture takes is the walk through its longest scan, symbol by symbol: in decode_symbols() each
+ * instruction counts on which the next symbol depends. */
+#include "codec/jpeg/jpeg_header.h"
+#include "cuda/common/launch.cuh"
+#include "cuda/jpeg/decode.cuh"
+#include "cuda/jpeg/scan_walk.cuh"
+#include "cuda/jpeg/zigzag.cuh"
+
+enum {
+    CHUNK = 4,       /* blocks whose coefficients are loaded together */
+    TELL_AFTER = 32, /* blocks after which a scan says how far it is */
+    INDICES = WARP,  /* blocks whose indices are computed together */
+    RANKS = 80,      /* zeros of a block, and how many more a symbol may skip */
+    NO_PLACE = 255
+};
+
+struct scan_shared {
+    struct walk_shared walk;
+    uint2 blocks[CHUNK * WARP]; /* what each lane knows of the blocks of a chunk; see old_block */
+    /* Of each block of a chunk: where the zeros of the band are, in zigzag order. */
+    uint32_t zero_places[CHUNK * RANKS / 4];
+};
+
+/* ---- blocks ---- */
+
+/* A scan, and where its coefficients are. */
+struct work {
+    const struct jpeg_scan *scan;
+    int16_t *coefficients, *dc; /* of the picture's first block */
+    unsigned mcus_across, mcu_blocks;
+    volatile unsigned *progress, *failed; /* of the scans of the picture, in shared memory */
+    unsigned number;                      /* of the scan */
+};
+
+/* Returns the index of the scan's block n in the picture. */
+static __device__ __forceinline__ unsigned block_index(const struct work &work, unsigned n)
+{
+    const struct jpeg_scan *const scan = work.scan;
+    if (!scan->across) {
+        const unsigned mcu = n / scan->mcu_blocks, within = n - mcu * scan->mcu_blocks;
+        return mcu * work.mcu_blocks + (unsigned)(scan->order >> 4 * within & 15);
+    }
+    const unsigned y = n / scan->across, x = n - y * scan->across;
+    const unsigned down = y / scan->v, right = x / scan->h;
+    return (down * work.mcus_across + right) * work.mcu_blocks + scan->before +
+           (y - down * scan->v) * scan->h + x - right * scan->h;
+}
+
+/* The indices of the blocks from `from` on, one in each lane. */
+struct indices {
+    unsigned from, own;
+};
+
+static __device__ __forceinline__ unsigned
+index_of(struct indices *indices, const struct work &work, unsigned lane, unsigned n)
+{
+    if (n - indices->from >= INDICES) {
+        indices->from = n;
+        indices->own = block_index(work, n + lane);
+    }
+    return __shfl_sync(~0u, indices->own, n - indices->from);
+}
+
+/* Says that the scan's first n blocks are done. */
+static __device__ __forceinline__ void tell(const struct work &work, unsigned lane, unsigned n)
+{
+    __threadfence_block();
+    __syncwarp();
+    if (!lane)
+        work.progress[work.number] = n;
+}
+
+/* Waits until the scans that this one changes have done their first n blocks. Returns false if the
+ * picture is damaged. */
+static __device__ __forceinline__ bool await(const struct work &work, unsigned lane, unsigned n)
+{
+    const bool needs = work.scan->needs >> lane & 1;
+    while (__any_sync(~0u, needs && work.progress[lane] < n))
+        __nanosleep(100);
+    __threadfence_block();
+    return !__any_sync(~0u, *work.failed);
+}
+
+/* Each of these functions decodes the blocks first .. end - 1, an interval. It returns false if the
+ * bits are damaged. */
+
+/* DC values, shifted by the bits that are left to later scans; of a sequential scan all
+ * coefficients. */
+template <bool SEQUENTIAL>
+static __device__ __forceinline__ bool decode_values(struct walk *walk, const struct work &work,
+                                                     unsigned first, unsigned end)
+{
+    const struct jpeg_scan *const scan = work.scan;
+    const unsigned tables = scan->table_of_block, components = scan->components_of_block;
+    const unsigned lane = walk->lane, blocks = scan->mcu_blocks;
+    struct indices indices = {first, block_index(work, first + lane)};
+    int values[3] = {0, 0, 0};
+    unsigned within = 0;
+    for (unsigned n = first; n < end; n++) {
+        if (!has_bits(walk))
+            return false;
+        const unsigned index = index_of(&indices, work, lane, n);
+        const uint32_t bits = next_bits(*walk);
+        const unsigned symbol = next_symbol(*walk, (int)(tables >> within & 1));
+        const unsigned component = components >> 2 * within & 3;
+        take_bits(walk, symbol_bits(symbol));
+        const int difference = symbol_extended(symbol, bits);
+        int sum = 0;
+#pragma unroll
+        for (unsigned c = 0; c < 3; c++) {
+            values[c] += component == c ? difference : 0;
+            sum = component == c ? values[c] : sum;
+        }
+        const int value = (int)((unsigned)sum << scan->low);
+        if (symbol & SYMBOL_BAD || value != (int16_t)value || value >> scan->low != sum)
+            return false;
+        if (!lane)
+            work.dc[index] = (int16_t)value;
+        within = within + 1 == blocks ? 0 : within + 1;
+        for (unsigned k = 1; SEQUENTIAL && k < BLOCK_SIZE; k++) {
+            const uint32_t more = next_bits(*walk);
+            const unsigned ac = next_symbol(*walk, 1);
+            take_bits(walk, symbol_bits(ac));
+            k += symbol_zeros(ac);
+            if (ac & SYMBOL_RARE || k >= BLOCK_SIZE) {
+                if (!(ac & SYMBOL_BAD) && ac & SYMBOL_ENDS)
+                    break;
+                return false;
+            }
+            if (!lane && symbol_size(ac))
+                work.coefficients[(size_t)index * BLOCK_SIZE + zigzag_place[k]] =
+                    (int16_t)symbol_extended(ac, more);
+        }
+    }
+    return true;
+}
+
+/* One more bit of each DC value. */
+static __device__ __forceinline__ bool decode_dc_bits(struct walk *walk, const struct work &work,
+                                                      unsigned first, unsigned end)
+{
+    if (!await(work, walk->lane, ~0u))
+        return false;
+    for (unsigned n = first; n < end; n += WARP) {
+        const unsigned count = end - n < WARP ? end - n : WARP;
+        if (!has_bits(walk))
+            return false;
+        const uint32_t bits = next_bits(*walk);
+        if (walk->lane < count && bits << walk->lane >> 31)
+            work.dc[block_index(work, n + walk->lane)] |= (int16_t)(1 << work.scan->low);
+        take_bits(walk, count);
+    }
+    return true;
+}
+
+/* The first bits of a band of AC values. */
+static __device__ __forceinline__ bool decode_band(struct walk *walk, const struct work &work,
+                                                   unsigned first, unsigned end)
+{
+    const unsigned last = work.scan->last, low = work.scan->low, lane = walk->lane;
+    struct indices indices = {first, block_index(work, first + lane)};
+    unsigned run = 0; /* the blocks that have no values */
+    for (unsigned n = first; n < end; n++) {
+        if (run) {
+            if (run > end - n)
+                return false;
+            n += run;
+            run = 0;
+            if (n == end)
+                break;
+        }
+        if (n - walk->told >= TELL_AFTER) {
+            tell(work, lane, n);
+            walk->told = n;
+        }
+        if (!has_bits(walk))
+            return false;
+        int16_t *const block =
+            work.coefficients + (size_t)index_of(&indices, work, lane, n) * BLOCK_SIZE;
+        for (unsigned k = work.scan->first; k <= last; k++) {
+            const uint32_t bits = next_bits(*walk);
+            const unsigned symbol = next_symbol(*walk, 0);
+            take_bits(walk, symbol_bits(symbol));
+            k += symbol_zeros(symbol);
+            if (symbol & SYMBOL_RARE || k > last) {
+                if (symbol & SYMBOL_BAD || !(symbol & SYMBOL_ENDS))
+                    return false;
+                run = (1u << symbol_size(symbol)) + symbol_value(symbol, bits) - 1;
+                break;
+            }
+            if (!lane && symbol_size(symbol))
+                block[zigzag_place[k]] = (int16_t)(symbol_extended(symbol, bits) << low);
+        }
+    }
+    return !run;
+}
+
+/* The lane's two coefficients of each block, `lane` and `lane` + 32 in zigzag order, and the band
+ * of a scan, with a bit for each coefficient. */
+struct band {
+    unsigned lane, below; /* below: a bit for each lane before this one */
+    unsigned place[2];
+    unsigned first, last, low, high;
+    int one; /* what a bit of the scan is worth */
+};
+
+/* A block before the scan, as a lane knows it. */
+struct old_block {
+    int values[2];   /* the lane's */
+    bool is_some[2]; /* they are values of the band but 0 */
+    unsigned own[2]; /* how many such values are before them */
+    unsigned some;   /* how many there are in the block */
+};
+
+static __device__ __forceinline__ uint2 pack_block(unsigned low, unsigned high, bool some_low,
+                                                   bool some_high, unsigned own_low,
+                                                   unsigned own_high, unsigned some)
+{
+    return make_uint2(low | high << 16, (own_low & 255) | (own_high & 255) << 8 | some << 16 |
+                                            (unsigned)some_low << 24 | (unsigned)some_high << 25);
+}
+
+static __device__ __forceinline__ struct old_block unpack_block(uint2 packed)
+{
+    return {{(int16_t)packed.x, (int)packed.x >> 16},
+            {(packed.y >> 24 & 1) != 0, (packed.y >> 25 & 1) != 0},
+            {packed.y & 255, packed.y >> 8 & 255},
+            packed.y >> 16 & 255};
+}
+
+/* What the scan brings to the lane's coefficients: a sign of new ones, and where the bits of those
+ * that were not 0 begin, less the bits of the values before them. */
+enum { NO_SIGN = 0, MINUS = 2, PLUS = 3 };
+struct new_block {
+    unsigned sign[2], bits_from[2];
+};
+
+static __device__ __forceinline__ bool has(unsigned bits, unsigned lane)
+{
+    return bits >> lane & 1;
+}
+
+enum { DAMAGED = BLOCK_SIZE + 1 };
+
+/* Decodes the symbols of a block. Returns the coefficient before which all are done, or DAMAGED. If
+ * they end before the band does, *run becomes the number of blocks, from this one on, of which only
+ * the bits of values but 0 follow. *from becomes the place of the next bit, less the bits of values
+ * that were taken. `zero_place` are the places of the band's zeros. */
+static __device__ __forceinline__ unsigned
+decode_symbols(struct walk *walk, const struct band &band, const volatile unsigned char *zero_place,
+               struct new_block *block, unsigned *from, unsigned *run)
+{
+    unsigned k = band.first;
+    do {
+        unsigned symbol = look_up(*walk, 0), zeros = symbol_zeros(symbol), to = zero_place[zeros];
+        if (symbol & SYMBOL_RARE) {
+            if (symbol == SYMBOL_IS_LONG) {
+                symbol = find_long(*walk, 0);
+                zeros = symbol_zeros(symbol);
+                to = zero_place[zeros];
+            }
+            if (symbol & SYMBOL_RARE) {
+                *run = (1u << symbol_size(symbol)) + symbol_value(symbol, walk->high);
+                *from += symbol_bits(symbol);
+                take_bits(walk, symbol_bits(symbol));
+                return symbol & SYMBOL_BAD ? (unsigned)DAMAGED : k;
+            }
+        }
+        /* The bits of the values between k and `to` follow the symbol. Those of lanes behind `to`
+         * are found by the symbols to come. */
+        const unsigned bits = symbol_bits(symbol), count = to + (bits - zeros - k);
+        const unsigned sign = MINUS | (walk->high >> (32 - bits) & 1);
+        *from += bits;
+        if (band.lane >= k)
+            block->bits_from[0] = *from;
+        if (band.lane + WARP >= k)
+            block->bits_from[1] = *from;
+        if (symbol & SYMBOL_SIZE && band.lane == to)
+            block->sign[0] = sign;
+        if (symbol & SYMBOL_SIZE && band.lane + WARP == to)
+            block->sign[1] = sign;
+        take_bits(walk, count);
+        zero_place += zeros + 1;
+        k = to + 1;
+        if (count > 32) {
+            if (to == NO_PLACE)
+                return DAMAGED;
+            look_at_bits(walk);
+        }
+    } while (k <= band.last);
+    return k;
+}
+
+/* Decodes one block. *run is the number of blocks, with this one, that have no symbols. */
+static __device__ __forceinline__ bool decode_band_block(struct walk *walk, const struct band &band,
+                                                         const struct old_block &old,
+                                                         const volatile unsigned char *zero_place,
+                                                         int16_t *to, unsigned *run)
+{
+    struct new_block block = {{NO_SIGN, NO_SIGN}, {0, 0}};
+    unsigned k = band.first, from = walk->at;
+    if (!*run)
+        k = decode_symbols(walk, band, zero_place, &block, &from, run);
+    if (k == DAMAGED)
+        return false;
+    if (*run) {
+        if (band.lane >= k)
+            block.bits_from[0] = from;
+        if (band.lane + WARP >= k)
+            block.bits_from[1] = from;
+        take_many_bits(walk, old.some - (walk->at - from));
+        --*run;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        int value = old.values[i];
+        if (block.sign[i])
+            value = block.sign[i] == PLUS ? band.one : -band.one;
+        if (old.is_some[i]) {
+            const unsigned at = block.bits_from[i] + old.own[i];
+            if (has(walk->shared->bits[at / 32], ~at % 32))
+                value += value > 0 ? band.one : -band.one;
+        }
+        if (value != old.values[i])
+            to[band.place[i]] = (int16_t)value;
+    }
+    return true;
+}
+
+/* The lane's values of a chunk that is being loaded. */
+struct loaded {
+    unsigned index; /* of block `lane` */
+    unsigned low[CHUNK], high[CHUNK];
+};
+
+/* Loads the chunk of blocks from n on, as far as there are any before `end`. */
+static __device__ __forceinline__ void load_chunk(const struct work &work, const struct band &band,
+                                                  unsigned n, unsigned end, struct loaded *loaded)
+{
+    loaded->index = block_index(work, n + band.lane);
+#pragma unroll
+    for (unsigned b = 0; b < CHUNK; b++) {
+        const unsigned short *const block = (const unsigned short *)work.coefficients +
+                                            (size_t)__shfl_sync(~0u, loaded->index, b) * BLOCK_SIZE;
+        loaded->low[b] = n + b < end ? __ldcg(block + band.place[0]) : 0;
+        loaded->high[b] = n + b < end ? __ldcg(block + band.place[1]) : 0;
+    }
+}
+
+/* Takes a loaded chunk to shared memory, and notes where the zeros are. */
+static __device__ __forceinline__ void
+take_chunk(struct scan_shared *shared, const struct band &band, const struct loaded &loaded)
+{
+    unsigned char *const places = (unsigned char *)shared->zero_places;
+    __syncwarp();
+    for (unsigned i = band.lane; i < CHUNK * RANKS / 4; i += WARP)
+        shared->zero_places[i] = ~0u; /* NO_PLACE */
+    __syncwarp();
+#pragma unroll
+    for (unsigned b = 0; b < CHUNK; b++) {
+        const unsigned low = ~__ballot_sync(~0u, loaded.low[b] != 0) & band.low,
+                       high = ~__ballot_sync(~0u, loaded.high[b] != 0) & band.high;
+        const unsigned zeros_low = __popc(low), zeros = zeros_low + __popc(high),
+                       rank_low = __popc(low & band.below),
+                       rank_high = zeros_low + __popc(high & band.below);
+        if (has(low, band.lane))
+            places[b * RANKS + rank_low] = (unsigned char)band.lane;
+        if (has(high, band.lane))
+            places[b * RANKS + rank_high] = (unsigned char)(band.lane + WARP);
+        shared->blocks[b * WARP + band.lane] = pack_block(
+            loaded.low[b], loaded.high[b], has(~low & band.low, band.lane),
+            has(~high & band.high, band.lane), band.lane - band.first - rank_low,
+            band.lane + WARP - band.first - rank_high, band.last - band.first + 1 - zeros);
+    }
+    __syncwarp();
+}
+
+/* Waits for the scans that this one changes, some blocks ahead, so that it is seldom asked for. */
+static __device__ __forceinline__ bool await_chunk(const struct work &work, unsigned lane,
+                                                   unsigned n, unsigned end, unsigned *known)
+{
+    if (n + CHUNK <= *known || *known == end)
+        return true;
+    *known = n + TELL_AFTER < end ? n + TELL_AFTER : end;
+    return await(work, lane, *known);
+}
+
+/* One more bit of each value of a band, and values that begin with it. */
+static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const struct work &work,
+                                                        unsigned first, unsigned end)
+{
+    struct scan_shared *const shared = (struct scan_shared *)walk->shared;
+    const unsigned lane = walk->lane, last = work.scan->last;
+    const unsigned long long bits = ~0ull << work.scan->first & ~0ull >> (BLOCK_SIZE - 1 - last);
+    const struct band band = {lane,
+                              (1u << lane) - 1,
+                              {zigzag_place[lane], zigzag_place[lane + WARP]},
+                              work.scan->first,
+                              last,
+                              (unsigned)bits,
+                              (unsigned)(bits >> 32),
+                              1 << work.scan->low};
+    unsigned run = 0, known = first;
+    struct loaded loaded;
+    if (!await_chunk(work, lane, first, end, &known))
+        return false;
+    load_chunk(work, band, first, end, &loaded);
+    for (unsigned n = first; n < end; n += CHUNK) {
+        const unsigned indices = loaded.index;
+        take_chunk(shared, band, loaded);
+        if (n + CHUNK < end) {
+            if (!await_chunk(work, lane, n + CHUNK, end, &known))
+                return false;
+            load_chunk(work, band, n + CHUNK, end, &loaded);
+        }
+        for (unsigned b = 0; b < CHUNK && n + b < end; b++) {
+            const struct old_block old = unpack_block(shared->blocks[b * WARP + lane]);
+            const unsigned index = __shfl_sync(~0u, indices, b);
+            if (!has_bits(walk))
+                return false;
+            if (run && !old.some) {
+                run--;
+                continue;
+            }
+            if (!decode_band_block(walk, band, old,
+                                   (const unsigned char *)shared->zero_places + b * RANKS,
+                                   work.coefficients + (size_t)index * BLOCK_SIZE, &run))
+                return false;
+        }
+        if (n + CHUNK - walk->told >= TELL_AFTER) {
+            walk->told = n + CHUNK;
+            tell(work, lane, walk->told);
+        }
+    }
+    return !run;
+}
+
+static __device__ __forceinline__ bool decode_interval(struct walk *walk, const struct work &work,
+                                                       unsigned first, unsigned end)
+{
+    switch (walk->kind) {
+    case JPEG_SEQUENTIAL_SCAN:
+        return decode_values<true>(walk, work, first, end);
+    case JPEG_DC_SCAN:
+        return decode_values<false>(walk, work, first, end);
+    case JPEG_DC_BIT_SCAN:
+        return decode_dc_bits(walk, work, first, end);
+    case JPEG_AC_SCAN:
+        return decode_band(walk, work, first, end);
+    default:
+        return decode_band_bits(walk, work, first, end);
+    }
+}
+
+/* Whether the interval holds what was decoded and less than a byte more. */
+static __device__ __forceinline__ bool ends_right(struct walk *walk)
+{
+    return has_bits(walk) && walk->ended && walk->limit - walk->at < 8;
+}
+
+static __device__ __forceinline__ bool decode_scan(struct walk *walk, const struct work &work)
+{
+    const struct jpeg_scan *const scan = work.scan;
+    unsigned begin = scan->begin;
+    for (unsigned n = 0, number = 0; n < scan->blocks; number++) {
+        const unsigned left = scan->blocks - n,
+                       some = left < scan->interval_blocks ? left : scan->interval_blocks;
+        begin_interval(walk, begin);
+        if (!decode_interval(walk, work, n, n + some) || !ends_right(walk))
+            return false;
+        n += some;
+        if (n < scan->blocks && !stops_at_restart(*walk, number))
+            return false;
+        begin = walk->stop + 2;
+    }
+    return walk->stop == scan->end;
+}
+
+/* A thread block decodes a picture. */
+static __global__ void __launch_bounds__(SCAN_WARPS_MOST *WARP, 2)
+    scans_kernel(const struct jpeg_group group)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    __shared__ unsigned progress[GF_JPEG_SCANS_MOST];
+    __shared__ unsigned failed;
+    const unsigned picture = group.scanned_picture[blockIdx.x], warp = threadIdx.x / WARP;
+    const struct jpeg_stream *const stream = &group.streams[picture];
+    const struct jpeg_picture *const about = &group.pictures[picture];
+    struct walk walk = {};
+    walk.shared = &((struct scan_shared *)memory + warp)->walk;
+    walk.raw = group.raw + stream->raw;
+    walk.raw_bytes = stream->raw_bytes;
+    walk.lane = threadIdx.x % WARP;
+    if (threadIdx.x < GF_JPEG_SCANS_MOST)
+        progress[threadIdx.x] = 0;
+    if (!threadIdx.x)
+        failed = 0;
+    __syncthreads();
+    const unsigned warps = blockDim.x / WARP;
+    for (unsigned n = warp; n < stream->scans; n += warps) {
+        const unsigned i = stream->scans <= warps ? stream->scan_of_warp[n] : n;
+        const struct jpeg_scan *const scan = &group.scans[stream->first_scan + i];
+        const struct work work = {scan,
+                                  group.coefficients + (size_t)about->first_block * BLOCK_SIZE,
+                                  group.dc + about->first_block,
+                                  (unsigned)about->mcus_across,
+                                  (unsigned)about->blocks_per_mcu,
+                                  progress,
+                                  &failed,
+                                  i};
+        walk.end = scan->end;
+        walk.kind = scan->kind;
+        walk.least = scan->low;
+        walk.table[0] = walk.raw + scan->table[0];
+        walk.table[1] = walk.raw + scan->table[1];
+        walk.told = 0;
+        if (scan->kind != JPEG_DC_BIT_SCAN)
+            make_looks(&walk);
+        if (!decode_scan(&walk, work) && !walk.lane) {
+            failed = 1;
+            atomicOr(&group.flags[picture], JPEG_BAD_CODE);
+        }
+        tell(work, walk.lane, ~0u);
+    }
+}
+
+cudaError_t gf_jpeg_decode_scans(const struct jpeg_group *group, cudaStream_t stream)
+{
+    const int warps = group->scans_most < SCAN_WARPS_MOST ? group->scans_most : SCAN_WARPS_MOST;
+    const int shared = warps * (int)sizeof(struct scan_shared);
+    const cudaError_t status = allow_shared((const void *)scans_kernel, shared);
+    if (status != cudaSuccess || !group->scanned)
+        return status;
+    scans_kernel<<<group->scanned, warps * WARP, shared, stream>>>(*group);
+    return cudaGetLastError();
+}
