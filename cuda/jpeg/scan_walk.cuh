@@ -22,7 +22,7 @@ enum { LOOK_SHORT = 9, SHORT_LOOKS = 1 << LOOK_SHORT, CODE_BITS_MOST = 16 };
 
 struct walk_shared {
     uint32_t bits[BUFFER_WORDS];
-    uint16_t look[2][SHORT_LOOKS];
+    __align__(8) uint32_t look[2][SHORT_LOOKS];
 };
 
 /* A warp's walk through a scan. Members are the same for all lanes unless their comment says
@@ -213,17 +213,6 @@ static __device__ __forceinline__ void take_bits(struct walk *walk, unsigned cou
     }
 }
 
-/* Takes any number of bits that the buffer has. */
-static __device__ __forceinline__ void take_many_bits(struct walk *walk, unsigned count)
-{
-    if (count <= 32) {
-        take_bits(walk, count);
-    } else {
-        walk->at += count;
-        look_at_bits(walk);
-    }
-}
-
 /* Whether the restart marker with this number ends the interval. */
 static __device__ __forceinline__ bool stops_at_restart(const struct walk &walk, unsigned number)
 {
@@ -233,16 +222,19 @@ static __device__ __forceinline__ bool stops_at_restart(const struct walk &walk,
 
 /* ---- codes ---- */
 
-/* A symbol. Bits 0-4 are the number of bits of its code and value together, bits 5-8 the number of
- * bits of the value alone, bits 12-15 the number of zeros before the coefficient. Those that bring
- * no coefficient are rare: ends, whose value is a number of blocks, bad ones, and in the look-up
- * tables codes that are too long for these, with no bits. */
+/* A symbol. Bits 0-4 are the number of bits of its code and value together, bits 16-19 the number
+ * of bits of the value alone, bits 27-31 one more than the number of zeros before the coefficient.
+ * The lower half has nothing but the number of bits and SYMBOL_RARE, so that it can be summed up.
+ * Rare are those that bring no coefficient: ends, whose value is a number of blocks, bad ones, and
+ * in the look-up tables codes that are too long for these, with no bits; in scans of more bits of a
+ * band also sixteen zeros. */
 enum {
-    SYMBOL_ENDS = 1 << 9,
-    SYMBOL_BAD = 1 << 10,
-    SYMBOL_RARE = 1 << 11,
+    SYMBOL_RARE = 1 << 5,
     SYMBOL_IS_LONG = SYMBOL_RARE,
-    SYMBOL_SIZE = 15 << 5
+    SYMBOL_SIZE_AT = 16,
+    SYMBOL_ENDS = 1 << 20,
+    SYMBOL_BAD = 1 << 21,
+    SYMBOL_ZEROS_AT = 27
 };
 
 static __device__ __forceinline__ unsigned symbol_bits(unsigned symbol)
@@ -252,12 +244,13 @@ static __device__ __forceinline__ unsigned symbol_bits(unsigned symbol)
 
 static __device__ __forceinline__ unsigned symbol_size(unsigned symbol)
 {
-    return symbol >> 5 & 15;
+    return symbol >> SYMBOL_SIZE_AT & 15;
 }
 
-static __device__ __forceinline__ unsigned symbol_zeros(unsigned symbol)
+/* Returns the zeros and the coefficient behind them, if there is one. */
+static __device__ __forceinline__ unsigned symbol_places(unsigned symbol)
 {
-    return symbol >> 12;
+    return symbol >> SYMBOL_ZEROS_AT;
 }
 
 /* Returns the bits of the value, which are those after the code. */
@@ -286,14 +279,18 @@ static __device__ __forceinline__ unsigned pack_symbol(enum jpeg_scan_kind kind,
     const unsigned size = symbol & 15, zeros = symbol >> 4;
     if (is_dc)
         return symbol > DC_SIZE_MOST ? length | SYMBOL_BAD | SYMBOL_RARE
-                                     : (length + symbol) | symbol << 5;
+                                     : (length + symbol) | symbol << SYMBOL_SIZE_AT;
     if (!size && zeros < ZEROS_MOST) {
         const bool bad = kind == JPEG_SEQUENTIAL_SCAN && zeros;
-        return (length + zeros) | zeros << 5 | SYMBOL_ENDS | SYMBOL_RARE | (bad ? SYMBOL_BAD : 0);
+        return (length + zeros) | zeros << SYMBOL_SIZE_AT | SYMBOL_ENDS | SYMBOL_RARE |
+               (bad ? SYMBOL_BAD : 0);
     }
     const bool bad =
         size > SIZE_MOST || size + least > WORD_BITS || (kind == JPEG_AC_BIT_SCAN && size > 1);
-    return bad ? length | SYMBOL_BAD | SYMBOL_RARE : (length + size) | size << 5 | zeros << 12;
+    const bool rare = kind == JPEG_AC_BIT_SCAN && !size;
+    return bad ? length | SYMBOL_BAD | SYMBOL_RARE
+               : (length + size) | size << SYMBOL_SIZE_AT | (zeros + 1) << SYMBOL_ZEROS_AT |
+                     (rare ? SYMBOL_RARE : 0);
 }
 
 static __device__ __forceinline__ unsigned symbol_at(const unsigned char *table, int index)
@@ -328,16 +325,17 @@ static __device__ __forceinline__ unsigned look_up(const struct walk &walk, int 
     return walk.shared->look[table][walk.high >> (32 - LOOK_SHORT)];
 }
 
-static __device__ __forceinline__ unsigned find_long(const struct walk &walk, int table)
+static __device__ __forceinline__ unsigned find_long(const struct walk &walk, int table,
+                                                     uint32_t bits)
 {
     return find_symbol(walk.kind, walk.least, table_of(walk, table), table, walk.most, walk.first,
-                       walk.high);
+                       bits);
 }
 
 static __device__ __forceinline__ unsigned next_symbol(const struct walk &walk, int table)
 {
     const unsigned symbol = look_up(walk, table);
-    return symbol == SYMBOL_IS_LONG ? find_long(walk, table) : symbol;
+    return symbol == SYMBOL_IS_LONG ? find_long(walk, table, walk.high) : symbol;
 }
 
 /* Makes the scan's look-up tables; the lanes keep the ranges of the codes of each length. */
@@ -370,9 +368,9 @@ static __device__ __forceinline__ void make_looks(struct walk *walk)
                 }
             }
             walk->shared->look[table][look] =
-                (uint16_t)(found ? pack_symbol(walk->kind, walk->least, table, found,
-                                               symbol_at(table_of(*walk, table), at))
-                                 : (unsigned)SYMBOL_IS_LONG);
+                (found ? pack_symbol(walk->kind, walk->least, table, found,
+                                     symbol_at(table_of(*walk, table), at))
+                       : (unsigned)SYMBOL_IS_LONG);
         }
     }
     __syncwarp();

@@ -12,19 +12,20 @@
 #include "cuda/jpeg/zigzag.cuh"
 
 enum {
-    CHUNK = 4,       /* blocks whose coefficients are loaded together */
+    CHUNK = 3,       /* blocks whose coefficients are loaded together */
     TELL_AFTER = 32, /* blocks after which a scan says how far it is */
     INDICES = WARP,  /* blocks whose indices are computed together */
-    RANKS = 80,      /* zeros of a block, and how many more a symbol may skip */
-    NO_PLACE = 255
+    RANKS = 80       /* zeros of a block, and how many more a symbol may skip */
 };
 
-struct scan_shared {
-    struct walk_shared walk;
-    uint2 blocks[CHUNK * WARP]; /* what each lane knows of the blocks of a chunk; see old_block */
-    /* Of each block of a chunk: where the zeros of the band are, in zigzag order. */
-    uint32_t zero_places[CHUNK * RANKS / 4];
+/* What a scan of more bits of a band knows of the blocks of a chunk. It has one table of codes, so
+ * that this lies where the other one would. */
+struct chunk {
+    uint2 blocks[CHUNK * WARP]; /* what each lane knows; see old_block */
+    unsigned indices[CHUNK];
+    uint32_t zeros[CHUNK * RANKS]; /* the places of the zeros of each block; see ZERO_AT */
 };
+static_assert(sizeof(struct chunk) <= SHORT_LOOKS * sizeof(uint32_t), "a chunk is a table at most");
 
 /* ---- blocks ---- */
 
@@ -126,7 +127,7 @@ static __device__ __forceinline__ bool decode_values(struct walk *walk, const st
             const uint32_t more = next_bits(*walk);
             const unsigned ac = next_symbol(*walk, 1);
             take_bits(walk, symbol_bits(ac));
-            k += symbol_zeros(ac);
+            k += symbol_places(ac) - 1;
             if (ac & SYMBOL_RARE || k >= BLOCK_SIZE) {
                 if (!(ac & SYMBOL_BAD) && ac & SYMBOL_ENDS)
                     break;
@@ -186,7 +187,7 @@ static __device__ __forceinline__ bool decode_band(struct walk *walk, const stru
             const uint32_t bits = next_bits(*walk);
             const unsigned symbol = next_symbol(*walk, 0);
             take_bits(walk, symbol_bits(symbol));
-            k += symbol_zeros(symbol);
+            k += symbol_places(symbol) - 1;
             if (symbol & SYMBOL_RARE || k > last) {
                 if (symbol & SYMBOL_BAD || !(symbol & SYMBOL_ENDS))
                     return false;
@@ -205,6 +206,7 @@ static __device__ __forceinline__ bool decode_band(struct walk *walk, const stru
 struct band {
     unsigned lane, below; /* below: a bit for each lane before this one */
     unsigned place[2];
+    uint32_t key[2]; /* the lane's coefficients as the place of a zero */
     unsigned first, last, low, high;
     int one; /* what a bit of the scan is worth */
 };
@@ -233,101 +235,140 @@ static __device__ __forceinline__ struct old_block unpack_block(uint2 packed)
             packed.y >> 16 & 255};
 }
 
-/* What the scan brings to the lane's coefficients: a sign of new ones, and where the bits of those
- * that were not 0 begin, less the bits of the values before them. */
-enum { NO_SIGN = 0, MINUS = 2, PLUS = 3 };
-struct new_block {
-    unsigned sign[2], bits_from[2];
-};
-
 static __device__ __forceinline__ bool has(unsigned bits, unsigned lane)
 {
     return bits >> lane & 1;
 }
 
-enum { DAMAGED = BLOCK_SIZE + 1 };
+/* The place of a zero: its number in zigzag order from bit 24 on; in bits 0-6 how many values but 0
+ * of the band are before it; bit 7 says that a symbol that goes there is rare, since it is the
+ * band's last coefficient or there is none. Bits 8-15 are 0, so that lower halves can be summed up.
+ * A block's first one is that of the coefficient before the band. */
+enum { ZERO_AT = 24, ZERO_RARE = 1 << 7, NO_PLACE = 255 };
 
-/* Decodes the symbols of a block. Returns the coefficient before which all are done, or DAMAGED. If
- * they end before the band does, *run becomes the number of blocks, from this one on, of which only
- * the bits of values but 0 follow. *from becomes the place of the next bit, less the bits of values
- * that were taken. `zero_place` are the places of the band's zeros. */
-static __device__ __forceinline__ unsigned
-decode_symbols(struct walk *walk, const struct band &band, const volatile unsigned char *zero_place,
-               struct new_block *block, unsigned *from, unsigned *run)
+static __device__ __forceinline__ unsigned zero_own(uint32_t zero)
 {
-    unsigned k = band.first;
-    do {
-        unsigned symbol = look_up(*walk, 0), zeros = symbol_zeros(symbol), to = zero_place[zeros];
-        if (symbol & SYMBOL_RARE) {
-            if (symbol == SYMBOL_IS_LONG) {
-                symbol = find_long(*walk, 0);
-                zeros = symbol_zeros(symbol);
-                to = zero_place[zeros];
+    return zero & (ZERO_RARE - 1);
+}
+
+/* A walk through the symbols of a block. Of `at` and `from` the lower halves count. */
+struct steps {
+    unsigned at, from;     /* from: the place of the next bit, less the bits of values before it */
+    uint32_t zero;         /* the place of the last coefficient */
+    const uint32_t *zeros; /* where that place is */
+    /* Of the symbol that goes past or to the lane's coefficients: the lower half of `from` behind
+     * it, in bits 16-23 the values but 0 before it, from bit 24 on the place to which it goes. */
+    uint32_t passed[2];
+};
+
+/* Goes to a zero, by a symbol behind whose bits steps->from becomes `from`. */
+static __device__ __forceinline__ void step_to(struct steps *steps, const struct band &band,
+                                               unsigned from, const uint32_t *zeros, uint32_t zero)
+{
+    const uint32_t passed = __byte_perm(__byte_perm(from, steps->zero, 0x0410), zero, 0x7210);
+    steps->passed[0] = band.key[0] > steps->zero ? passed : steps->passed[0];
+    steps->passed[1] = band.key[1] > steps->zero ? passed : steps->passed[1];
+    steps->from = from;
+    steps->zeros = zeros;
+    steps->zero = zero;
+}
+
+/* Returns 64 bits of the buffer. */
+static __device__ __forceinline__ uint64_t bits_from(const struct walk &walk, unsigned at)
+{
+    const uint32_t *const words = walk.shared->bits + (at >> 5 & 2047);
+    const uint32_t first = words[0], second = words[1], third = words[2];
+    return (uint64_t)__funnelshift_l(second, first, at) << 32 | __funnelshift_l(third, second, at);
+}
+
+/* Takes a block's next symbols up to a rare one, and returns that; *bits become the bits from it
+ * on. This loop is what a scan takes: a symbol depends on the one before it by two loads and five
+ * instructions, and all else is done while those are awaited. So the bits are loaded from the begin
+ * of the symbol before on, and shifted by what that symbol takes, and there is one branch. */
+static __device__ __forceinline__ unsigned take_short_symbols(const struct walk &walk,
+                                                              const struct band &band,
+                                                              struct steps *steps, uint32_t *bits)
+{
+    enum { RARE_COUNT = 7 << 5, UNROLLED = 4 };
+    const uint32_t *const look = walk.shared->look[0];
+    unsigned count = 0, at = steps->at;
+    uint64_t from_before = bits_from(walk, at);
+    for (;;) {
+#pragma unroll
+        for (int i = 0; i < UNROLLED; i++) {
+            const uint32_t high =
+                __funnelshift_l((uint32_t)from_before, (uint32_t)(from_before >> 32), count);
+            const unsigned symbol = look[high >> (32 - LOOK_SHORT)];
+            at += count;
+            from_before = bits_from(walk, at);
+            const uint32_t *const zeros = steps->zeros + symbol_places(symbol);
+            const uint32_t zero = *zeros;
+            count = symbol + zero - steps->zero;
+            if (count & RARE_COUNT) {
+                steps->at = at;
+                *bits = high;
+                return symbol;
             }
-            if (symbol & SYMBOL_RARE) {
-                *run = (1u << symbol_size(symbol)) + symbol_value(symbol, walk->high);
-                *from += symbol_bits(symbol);
-                take_bits(walk, symbol_bits(symbol));
-                return symbol & SYMBOL_BAD ? (unsigned)DAMAGED : k;
-            }
+            step_to(steps, band, steps->from + symbol, zeros, zero);
         }
-        /* The bits of the values between k and `to` follow the symbol. Those of lanes behind `to`
-         * are found by the symbols to come. */
-        const unsigned bits = symbol_bits(symbol), count = to + (bits - zeros - k);
-        const unsigned sign = MINUS | (walk->high >> (32 - bits) & 1);
-        *from += bits;
-        if (band.lane >= k)
-            block->bits_from[0] = *from;
-        if (band.lane + WARP >= k)
-            block->bits_from[1] = *from;
-        if (symbol & SYMBOL_SIZE && band.lane == to)
-            block->sign[0] = sign;
-        if (symbol & SYMBOL_SIZE && band.lane + WARP == to)
-            block->sign[1] = sign;
-        take_bits(walk, count);
-        zero_place += zeros + 1;
-        k = to + 1;
-        if (count > 32) {
-            if (to == NO_PLACE)
-                return DAMAGED;
-            look_at_bits(walk);
+    }
+}
+
+/* Walks through the symbols of a block. If they end before the band does, *run becomes the number
+ * of blocks, from this one on, of which only the bits of values but 0 follow. */
+static __device__ __forceinline__ bool
+decode_symbols(const struct walk &walk, const struct band &band, struct steps *steps, unsigned *run)
+{
+    for (;;) {
+        uint32_t bits;
+        unsigned symbol = take_short_symbols(walk, band, steps, &bits);
+        if (symbol == SYMBOL_IS_LONG)
+            symbol = find_long(walk, 0, bits);
+        steps->from += symbol_bits(symbol);
+        if (symbol & SYMBOL_ENDS)
+            *run = (1u << symbol_size(symbol)) + symbol_value(symbol, bits);
+        if (symbol & (SYMBOL_ENDS | SYMBOL_BAD))
+            return !(symbol & SYMBOL_BAD);
+        const uint32_t *const zeros = steps->zeros + symbol_places(symbol);
+        const uint32_t zero = *zeros;
+        const unsigned place = zero >> ZERO_AT;
+        if (place == NO_PLACE)
+            return false;
+        /* Sixteen zeros bring no coefficient to the place to which they go. */
+        step_to(steps, band, steps->from & 0xffff, zeros, zero & ~(uint32_t)ZERO_RARE);
+        if (!symbol_size(symbol)) {
+            steps->passed[0] |= place == band.lane ? (uint32_t)NO_PLACE << ZERO_AT : 0;
+            steps->passed[1] |= place == band.lane + WARP ? (uint32_t)NO_PLACE << ZERO_AT : 0;
         }
-    } while (k <= band.last);
-    return k;
+        if (place == band.last)
+            return true;
+        steps->at = steps->from + zero_own(zero);
+    }
 }
 
 /* Decodes one block. *run is the number of blocks, with this one, that have no symbols. */
 static __device__ __forceinline__ bool decode_band_block(struct walk *walk, const struct band &band,
                                                          const struct old_block &old,
-                                                         const volatile unsigned char *zero_place,
-                                                         int16_t *to, unsigned *run)
+                                                         const uint32_t *zeros, int16_t *to,
+                                                         unsigned *run)
 {
-    struct new_block block = {{NO_SIGN, NO_SIGN}, {0, 0}};
-    unsigned k = band.first, from = walk->at;
-    if (!*run)
-        k = decode_symbols(walk, band, zero_place, &block, &from, run);
-    if (k == DAMAGED)
+    const uint32_t before = (uint32_t)(band.first - 1) << ZERO_AT,
+                   none = (uint32_t)NO_PLACE << ZERO_AT;
+    struct steps steps = {walk->at, walk->at, before, zeros, {none, none}};
+    if (!*run && !decode_symbols(*walk, band, &steps, run))
         return false;
-    if (*run) {
-        if (band.lane >= k)
-            block.bits_from[0] = from;
-        if (band.lane + WARP >= k)
-            block.bits_from[1] = from;
-        take_many_bits(walk, old.some - (walk->at - from));
-        --*run;
-    }
+    *run -= *run ? 1 : 0;
+    const unsigned from = steps.from & 0xffff;
+    walk->at = from + old.some;
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        int value = old.values[i];
-        if (block.sign[i])
-            value = block.sign[i] == PLUS ? band.one : -band.one;
-        if (old.is_some[i]) {
-            const unsigned at = block.bits_from[i] + old.own[i];
-            if (has(walk->shared->bits[at / 32], ~at % 32))
-                value += value > 0 ? band.one : -band.one;
-        }
-        if (value != old.values[i])
-            to[band.place[i]] = (int16_t)value;
+        const unsigned passed = band.key[i] > steps.zero ? from | none : steps.passed[i];
+        const bool is_new = passed >> ZERO_AT == band.key[i] >> ZERO_AT;
+        const unsigned at = (passed & 0xffff) + (is_new ? (passed >> 16 & 255) - 1 : old.own[i]);
+        const bool bit = has(walk->shared->bits[at / 32], ~at % 32);
+        const bool up = is_new ? bit : old.values[i] > 0;
+        if (is_new || (old.is_some[i] && bit))
+            to[band.place[i]] = (int16_t)(old.values[i] + (up ? band.one : -band.one));
     }
     return true;
 }
@@ -338,29 +379,28 @@ struct loaded {
     unsigned low[CHUNK], high[CHUNK];
 };
 
-/* Loads the chunk of blocks from n on, as far as there are any before `end`. */
+/* Loads the chunk of blocks from n on. Of blocks behind the last one nothing is used; that one is
+ * loaded for them, since loads without a condition are not awaited here. */
 static __device__ __forceinline__ void load_chunk(const struct work &work, const struct band &band,
                                                   unsigned n, unsigned end, struct loaded *loaded)
 {
-    loaded->index = block_index(work, n + band.lane);
+    loaded->index = block_index(work, n + band.lane < end ? n + band.lane : end - 1);
 #pragma unroll
     for (unsigned b = 0; b < CHUNK; b++) {
         const unsigned short *const block = (const unsigned short *)work.coefficients +
                                             (size_t)__shfl_sync(~0u, loaded->index, b) * BLOCK_SIZE;
-        loaded->low[b] = n + b < end ? __ldcg(block + band.place[0]) : 0;
-        loaded->high[b] = n + b < end ? __ldcg(block + band.place[1]) : 0;
+        loaded->low[b] = __ldcg(block + band.place[0]);
+        loaded->high[b] = __ldcg(block + band.place[1]);
     }
 }
 
 /* Takes a loaded chunk to shared memory, and notes where the zeros are. */
-static __device__ __forceinline__ void
-take_chunk(struct scan_shared *shared, const struct band &band, const struct loaded &loaded)
+static __device__ __forceinline__ void take_chunk(struct chunk *shared, const struct band &band,
+                                                  const struct loaded &loaded)
 {
-    unsigned char *const places = (unsigned char *)shared->zero_places;
     __syncwarp();
-    for (unsigned i = band.lane; i < CHUNK * RANKS / 4; i += WARP)
-        shared->zero_places[i] = ~0u; /* NO_PLACE */
-    __syncwarp();
+    if (band.lane < CHUNK)
+        shared->indices[band.lane] = loaded.index;
 #pragma unroll
     for (unsigned b = 0; b < CHUNK; b++) {
         const unsigned low = ~__ballot_sync(~0u, loaded.low[b] != 0) & band.low,
@@ -368,14 +408,23 @@ take_chunk(struct scan_shared *shared, const struct band &band, const struct loa
         const unsigned zeros_low = __popc(low), zeros = zeros_low + __popc(high),
                        rank_low = __popc(low & band.below),
                        rank_high = zeros_low + __popc(high & band.below);
+        const unsigned own_low = band.lane - band.first - rank_low,
+                       own_high = band.lane + WARP - band.first - rank_high;
+        uint32_t *const places = shared->zeros + b * RANKS + 1;
         if (has(low, band.lane))
-            places[b * RANKS + rank_low] = (unsigned char)band.lane;
+            places[rank_low] =
+                band.key[0] | own_low | (band.lane == band.last ? (unsigned)ZERO_RARE : 0);
         if (has(high, band.lane))
-            places[b * RANKS + rank_high] = (unsigned char)(band.lane + WARP);
-        shared->blocks[b * WARP + band.lane] = pack_block(
-            loaded.low[b], loaded.high[b], has(~low & band.low, band.lane),
-            has(~high & band.high, band.lane), band.lane - band.first - rank_low,
-            band.lane + WARP - band.first - rank_high, band.last - band.first + 1 - zeros);
+            places[rank_high] =
+                band.key[1] | own_high | (band.lane + WARP == band.last ? (unsigned)ZERO_RARE : 0);
+        if (band.lane < WARP / 2)
+            places[zeros + band.lane] = (uint32_t)NO_PLACE << ZERO_AT | ZERO_RARE;
+        if (!band.lane)
+            places[-1] = (uint32_t)NO_PLACE << ZERO_AT | ZERO_RARE;
+        shared->blocks[b * WARP + band.lane] =
+            pack_block(loaded.low[b], loaded.high[b], has(~low & band.low, band.lane),
+                       has(~high & band.high, band.lane), own_low, own_high,
+                       band.last - band.first + 1 - zeros);
     }
     __syncwarp();
 }
@@ -394,12 +443,13 @@ static __device__ __forceinline__ bool await_chunk(const struct work &work, unsi
 static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const struct work &work,
                                                         unsigned first, unsigned end)
 {
-    struct scan_shared *const shared = (struct scan_shared *)walk->shared;
+    struct chunk *const shared = (struct chunk *)walk->shared->look[1];
     const unsigned lane = walk->lane, last = work.scan->last;
     const unsigned long long bits = ~0ull << work.scan->first & ~0ull >> (BLOCK_SIZE - 1 - last);
     const struct band band = {lane,
                               (1u << lane) - 1,
                               {zigzag_place[lane], zigzag_place[lane + WARP]},
+                              {lane << ZERO_AT, (lane + WARP) << ZERO_AT},
                               work.scan->first,
                               last,
                               (unsigned)bits,
@@ -411,7 +461,6 @@ static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const
         return false;
     load_chunk(work, band, first, end, &loaded);
     for (unsigned n = first; n < end; n += CHUNK) {
-        const unsigned indices = loaded.index;
         take_chunk(shared, band, loaded);
         if (n + CHUNK < end) {
             if (!await_chunk(work, lane, n + CHUNK, end, &known))
@@ -420,15 +469,14 @@ static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const
         }
         for (unsigned b = 0; b < CHUNK && n + b < end; b++) {
             const struct old_block old = unpack_block(shared->blocks[b * WARP + lane]);
-            const unsigned index = __shfl_sync(~0u, indices, b);
+            const unsigned index = shared->indices[b];
             if (!has_bits(walk))
                 return false;
             if (run && !old.some) {
                 run--;
                 continue;
             }
-            if (!decode_band_block(walk, band, old,
-                                   (const unsigned char *)shared->zero_places + b * RANKS,
+            if (!decode_band_block(walk, band, old, shared->zeros + b * RANKS,
                                    work.coefficients + (size_t)index * BLOCK_SIZE, &run))
                 return false;
         }
@@ -492,7 +540,7 @@ static __global__ void __launch_bounds__(SCAN_WARPS_MOST *WARP, 2)
     const struct jpeg_stream *const stream = &group.streams[picture];
     const struct jpeg_picture *const about = &group.pictures[picture];
     struct walk walk = {};
-    walk.shared = &((struct scan_shared *)memory + warp)->walk;
+    walk.shared = (struct walk_shared *)memory + warp;
     walk.raw = group.raw + stream->raw;
     walk.raw_bytes = stream->raw_bytes;
     walk.lane = threadIdx.x % WARP;
@@ -532,7 +580,7 @@ static __global__ void __launch_bounds__(SCAN_WARPS_MOST *WARP, 2)
 cudaError_t gf_jpeg_decode_scans(const struct jpeg_group *group, cudaStream_t stream)
 {
     const int warps = group->scans_most < SCAN_WARPS_MOST ? group->scans_most : SCAN_WARPS_MOST;
-    const int shared = warps * (int)sizeof(struct scan_shared);
+    const int shared = warps * (int)sizeof(struct walk_shared);
     const cudaError_t status = allow_shared((const void *)scans_kernel, shared);
     if (status != cudaSuccess || !group->scanned)
         return status;
