@@ -52,4 +52,7 @@ result "the files of a folder do not call each other in a circle" "$(awk '
 result "every function that launches kernels is named by another file" "$(grep -rowE 'gf_[a-z0-9_]+' src cuda | sort -u |
     awk -F: '{ files[$2]++ } END { for (name in files) if (files[name] == 1) print name }' | sort |
     grep -xF -f /dev/stdin "$defined")"
+
+# The linker takes the functions of one for those of both: one lab measured with the memory of another.
+result "no two labs have a struct of one name" "$(grep -hoE '^struct [a-z0-9_]+ \{' cuda/study/labs/*.cu | sort | uniq -d)"
 plan

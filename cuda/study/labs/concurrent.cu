@@ -27,14 +27,14 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-struct bench {
+struct concurrent_bench {
     const struct gf_lab_run *run;
     lab_memory<float> in{run, THREADS, 1};
     /* They synchronise with the default stream, so that its events enclose their work. */
     std::vector<lab_stream> streams;
     std::vector<float> right = in.host();
 
-    explicit bench(const struct gf_lab_run *run_) : run(run_)
+    explicit concurrent_bench(const struct gf_lab_run *run_) : run(run_)
     {
         for (int i = 0; i < STREAMS_MOST; i++)
             streams.emplace_back(run, cudaStreamDefault);
@@ -65,7 +65,7 @@ struct bench {
 static void run(const struct gf_lab_run *run)
 {
     const int kernels = run->param[0], blocks = run->param[1];
-    const struct bench bench(run);
+    const struct concurrent_bench bench(run);
     double one = 0.0, us = 0.0, gain_of_two = 0.0;
     snprintf(run->result->rows_name, GF_LAB_NAME_SIZE, "%d kernels on", kernels);
     for (int streams = 1; streams <= STREAMS_MOST; streams *= 2) {

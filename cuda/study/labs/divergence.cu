@@ -123,7 +123,7 @@ static float short_on_cpu(float x)
     return x;
 }
 
-struct bench {
+struct divergence_bench {
     const struct gf_lab_run *run;
     int count = run->param[0] * run->device.multiprocessors * THREADS;
     lab_memory<float> in{run, PERIOD, 1}, out{run, (size_t)count};
@@ -147,7 +147,7 @@ struct bench {
     }
 };
 
-static void time_paths(const struct bench &bench)
+static void time_paths(const struct divergence_bench &bench)
 {
     double one = 0.0, by_lane = 0.0, two_by_lane = 0.0, most_by_warp = 0.0;
     for (int paths = 1; paths <= WARP; paths *= 2) {
@@ -191,7 +191,7 @@ enum { BRANCH, PREDICATED, ARITHMETIC, UNROLL_1, UNROLL_4, UNROLLED, METHODS };
 
 static void run(const struct gf_lab_run *run)
 {
-    const struct bench bench = {run};
+    const struct divergence_bench bench = {run};
     double us[METHODS];
     time_paths(bench);
     for (int i = 0; i < METHODS; i++) {

@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(THREADS)
         out[at] = changed(in[at]);
 }
 
-struct bench {
+struct dynamic_parallelism_bench {
     const struct gf_lab_run *run;
     size_t most = (size_t)run->param[0];
     lab_memory<uint32_t> sizes{run, most, 1};
@@ -70,7 +70,7 @@ struct bench {
     std::vector<float> right = in.host();
     std::vector<lab_stream> streams;
 
-    explicit bench(const struct gf_lab_run *run_) : run(run_)
+    explicit dynamic_parallelism_bench(const struct gf_lab_run *run_) : run(run_)
     {
         for (float &x : right)
             x = changed(x);
@@ -108,7 +108,7 @@ struct bench {
 
     /* Times work by the host's clock, from an idle device to an idle device, because the round trip
      * to the host counts. */
-    double us(void (bench::*work)(int) const, int children) const
+    double us(void (dynamic_parallelism_bench::*work)(int) const, int children) const
     {
         uint64_t wrong = 0;
         out.poison();
@@ -140,11 +140,11 @@ static void run(const struct gf_lab_run *run)
             run->device.major, run->device.minor);
         return;
     }
-    const struct bench bench(run);
+    const struct dynamic_parallelism_bench bench(run);
     for (int children = 1; children <= run->param[0]; children *= 4) {
-        host = bench.us(&bench::from_host, children);
-        device = bench.us(&bench::from_device, children);
-        flat = bench.us(&bench::flat, children);
+        host = bench.us(&dynamic_parallelism_bench::from_host, children);
+        device = bench.us(&dynamic_parallelism_bench::from_device, children);
+        flat = bench.us(&dynamic_parallelism_bench::flat, children);
         host_one = children == 1 ? host : host_one;
         device_one = children == 1 ? device : device_one;
         lab_row(run, children, {host, device, flat, host / device}, "%d", children);

@@ -101,7 +101,7 @@ extern gf_counter gf_histogram_global_cuda, gf_histogram_warp_cuda, gf_histogram
     gf_histogram_cluster_cuda;
 }
 
-struct bench {
+struct histogram_bench {
     const struct gf_lab_run *run;
     int count = (int)(run->param[0] * LAB_MB / sizeof(unsigned short));
     lab_memory<unsigned> random{run, (size_t)count, 1};
@@ -216,7 +216,7 @@ static void say(const struct gf_lab_run *run, int distribution, const std::vecto
 
 static void run(const struct gf_lab_run *run)
 {
-    const struct bench bench = {run};
+    const struct histogram_bench bench = {run};
     for (int distribution = 0; distribution < DISTRIBUTIONS; distribution++) {
         const std::vector<uint64_t> right = bench.make(distribution);
         std::vector<double> gb_s;

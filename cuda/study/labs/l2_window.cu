@@ -79,7 +79,7 @@ struct window {
 
 enum { WITHOUT, FULL, TUNED, METHODS };
 
-struct bench {
+struct l2_window_bench {
     const struct gf_lab_run *run;
     size_t count = run->param[0] * LAB_MB / 2 / sizeof(uint32_t);
     lab_memory<uint32_t> persistent{run, run->param[2] * LAB_MB / sizeof(uint32_t), 1};
@@ -117,7 +117,7 @@ static void run(const struct gf_lab_run *run)
     double best = 0.0, past = INFINITY;
     if (!set_aside_most)
         return refuse(run, "this GPU cannot set part of its L2 aside (that begins with sm_80)");
-    const struct bench bench = {run};
+    const struct l2_window_bench bench = {run};
     struct window window = {{run, cudaStreamDefault}};
     const cudaError_t opened = window.open(set_aside_most);
     if (opened == cudaErrorUnsupportedLimit) {

@@ -179,7 +179,7 @@ static __global__ void __launch_bounds__(TILE *TILE)
 
 /* ---- the labs ---- */
 
-struct method {
+struct matmul_method {
     const char *label;
     void (*of_a_b)(const float *a, const float *b, float *c, int n); /* NULL: of A and At */
     void (*of_a_at)(const float *a, float *c, int n);
@@ -189,7 +189,7 @@ struct method {
 struct product {
     int rows, columns, depth;
     dim3 grid;
-    std::vector<struct method> methods;
+    std::vector<struct matmul_method> methods;
     double worst; /* the worst difference from a product in double */
 
     /* The tolerance of `depth` products of factors below 1, which are added in float. */
@@ -213,7 +213,7 @@ static std::vector<struct lab_time> multiply(const struct gf_lab_run *run, struc
         a.data, depth, at ? a.data : b.data, at ? 1 : columns, at ? depth : 1, reference.data, rows,
         columns, depth);
     LAB_LAUNCHED();
-    for (const struct method &method : product->methods) {
+    for (const struct matmul_method &method : product->methods) {
         const auto launch = [&] {
             if (at)
                 method.of_a_at<<<product->grid, method.block>>>(a.data, c.data, columns);

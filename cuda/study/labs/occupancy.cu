@@ -66,7 +66,7 @@ static __global__ void LAB_REGISTERS(384, GUIDE_REGISTERS)
 typedef void kernel(const float *in, float *out, int count);
 
 /* What all rows of the table share. */
-struct bench {
+struct occupancy_bench {
     const struct gf_lab_run *run;
     int count = (int)(run->param[0] * LAB_MB / sizeof(float));
     lab_memory<float> in{run, (size_t)count, 1}, out{run, (size_t)count};
@@ -100,7 +100,7 @@ struct bench {
 };
 enum { OCCUPANCY = 3, GB_S }; /* columns */
 
-static void block_sizes(const struct bench &bench)
+static void block_sizes(const struct occupancy_bench &bench)
 {
     static const int sizes[] = {32, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 1024};
     constexpr int SIZES = sizeof sizes / sizeof *sizes, OF_32 = 0, OF_64 = 1, OF_256 = 5,
@@ -133,7 +133,7 @@ static void block_sizes(const struct bench &bench)
                  rows[OF_768][GB_S] / rows[OF_256][GB_S]);
 }
 
-static void registers(const struct bench &bench)
+static void registers(const struct occupancy_bench &bench)
 {
     static const struct {
         int held;
@@ -162,7 +162,7 @@ static void registers(const struct bench &bench)
 }
 
 /* Runs the same kernel with more and more dynamic shared memory, as in the guide. */
-static void shared_memory(const struct bench &bench)
+static void shared_memory(const struct occupancy_bench &bench)
 {
     const struct gf_lab_run *const run = bench.run;
     const int of_block = lab_attribute(run, cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -185,7 +185,7 @@ static void shared_memory(const struct bench &bench)
 
 static void run(const struct gf_lab_run *run)
 {
-    const struct bench bench = {run};
+    const struct occupancy_bench bench = {run};
     block_sizes(bench);
     registers(bench);
     shared_memory(bench);

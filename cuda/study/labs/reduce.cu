@@ -190,13 +190,13 @@ static __global__ void __launch_bounds__(THREADS)
         device_ref(*total).fetch_add(sum, cuda::memory_order_relaxed);
 }
 
-struct bench {
+struct reduce_bench {
     const struct gf_lab_run *run;
     int vectors = (int)(run->param[0] * LAB_MB / sizeof(uint4));
     lab_memory<unsigned> in{run, (size_t)vectors * 4, 1}, total{run, 1};
     unsigned right = 0;
 
-    explicit bench(const struct gf_lab_run *run_) : run(run_)
+    explicit reduce_bench(const struct gf_lab_run *run_) : run(run_)
     {
         for (const unsigned value : in.host())
             right += value;
@@ -252,7 +252,7 @@ struct bench {
 
 static void run(const struct gf_lab_run *run)
 {
-    const struct bench bench(run);
+    const struct reduce_bench bench(run);
     const uint4 *vectors = (const uint4 *)bench.in.data;
     std::vector<double> gb_s;
     const std::vector<double> first = bench.measure_methods<unsigned>(1);

@@ -60,14 +60,14 @@ struct host_memory {
 };
 
 /* A method of copying. */
-struct method {
+struct transfer_method {
     const char *label;
     enum host_memory::kind memory;
     size_t piece; /* bytes of a piece; 0: all in one */
     bool kernel;  /* a kernel accesses host memory, instead of copies */
 };
 
-static const struct method methods[] = {
+static const struct transfer_method methods[] = {
     {"pageable, one copy", host_memory::PAGEABLE, 0, false},
     {"registered, one copy", host_memory::REGISTERED, 0, false},
     {"pinned, one copy", host_memory::PINNED, 0, false},
@@ -87,7 +87,7 @@ enum {
     METHODS
 };
 
-static void move(const struct gf_lab_run *run, const struct method &method, void *to,
+static void move(const struct gf_lab_run *run, const struct transfer_method &method, void *to,
                  const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
     if (method.kernel) {
@@ -123,7 +123,7 @@ static void run(const struct gf_lab_run *run)
     /* The random source is copied to the host and from there to the poisoned target, which should
      * then equal the source. */
     for (int i = 0; i < METHODS; i++) {
-        const struct method &method = methods[i];
+        const struct transfer_method &method = methods[i];
         void *const host = memory[method.memory].data;
         const size_t bytes = method.piece ? std::min(SMALL_BYTES, all) : all;
         memset(host, 0xa5, all);

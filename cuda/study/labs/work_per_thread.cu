@@ -63,14 +63,14 @@ static __global__ void __launch_bounds__(THREADS) arithmetic_kernel(const float 
     out[blockIdx.x * THREADS + threadIdx.x] = x;
 }
 
-struct bench {
+struct work_per_thread_bench {
     const struct gf_lab_run *run;
     int count = (int)(run->param[0] * LAB_MB / sizeof(float4) * 4);
     lab_memory<float> in{run, (size_t)count, 1}, out{run, (size_t)count},
         expected{run, (size_t)count};
     double copy_gb_s;
 
-    explicit bench(const struct gf_lab_run *run_) : run(run_)
+    explicit work_per_thread_bench(const struct gf_lab_run *run_) : run(run_)
     {
         std::vector<float> values = in.host();
         for (float &value : values)
@@ -104,7 +104,7 @@ struct bench {
     }
 };
 
-static void elements(const struct bench &bench)
+static void elements(const struct work_per_thread_bench &bench)
 {
     const double one = bench.elements<float, 1>("1 float");
     double several = 0.0;
@@ -121,7 +121,7 @@ static void elements(const struct bench &bench)
         one / several);
 }
 
-static void strides(const struct bench &bench)
+static void strides(const struct work_per_thread_bench &bench)
 {
     double first = 0.0, two = 0.0, best = 0.0;
     for (int of_each = 1; of_each <= 64; of_each *= 2) {
@@ -142,7 +142,7 @@ static void strides(const struct bench &bench)
 }
 
 /* Times as many blocks as run at the same time, and then one block more. */
-static void waves(const struct bench &bench)
+static void waves(const struct work_per_thread_bench &bench)
 {
     const struct gf_lab_run *const run = bench.run;
     int of_each = 0;
@@ -175,7 +175,7 @@ static void waves(const struct bench &bench)
 
 static void run(const struct gf_lab_run *run)
 {
-    const struct bench bench(run);
+    const struct work_per_thread_bench bench(run);
     elements(bench);
     strides(bench);
     waves(bench);
