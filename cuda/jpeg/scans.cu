@@ -273,6 +273,14 @@ static __device__ __forceinline__ void step_to(struct steps *steps, const struct
     steps->zero = zero;
 }
 
+/* Returns the place to which a symbol goes. The words' size is a part of the shift. */
+static __device__ __forceinline__ const uint32_t *zeros_behind(const uint32_t *zeros,
+                                                               unsigned symbol)
+{
+    static_assert(sizeof(*zeros) == 1 << 2, "two bits below SYMBOL_ZEROS_AT are 0");
+    return (const uint32_t *)((const char *)zeros + (symbol >> (SYMBOL_ZEROS_AT - 2)));
+}
+
 /* Returns 64 bits of the buffer. */
 static __device__ __forceinline__ uint64_t bits_from(const struct walk &walk, unsigned at)
 {
@@ -282,7 +290,7 @@ static __device__ __forceinline__ uint64_t bits_from(const struct walk &walk, un
 }
 
 /* Takes a block's next symbols up to a rare one, and returns that; *bits become the bits from it
- * on. This loop is what a scan takes: a symbol depends on the one before it by two loads and five
+ * on. This loop is what a scan takes: a symbol depends on the one before it by two loads and six
  * instructions, and all else is done while those are awaited. So the bits are loaded from the begin
  * of the symbol before on, and shifted by what that symbol takes, and there is one branch. */
 static __device__ __forceinline__ unsigned take_short_symbols(const struct walk &walk,
@@ -301,7 +309,7 @@ static __device__ __forceinline__ unsigned take_short_symbols(const struct walk 
             const unsigned symbol = look[high >> (32 - LOOK_SHORT)];
             at += count;
             from_before = bits_from(walk, at);
-            const uint32_t *const zeros = steps->zeros + symbol_places(symbol);
+            const uint32_t *const zeros = zeros_behind(steps->zeros, symbol);
             const uint32_t zero = *zeros;
             count = symbol + zero - steps->zero;
             if (count & RARE_COUNT) {
@@ -331,7 +339,7 @@ decode_symbols(const struct walk &walk, const struct band &band, struct steps *s
         }
         if (symbol & SYMBOL_BAD)
             return false;
-        const uint32_t *const zeros = steps->zeros + symbol_places(symbol);
+        const uint32_t *const zeros = zeros_behind(steps->zeros, symbol);
         const uint32_t zero = *zeros;
         const unsigned place = zero >> ZERO_AT;
         if (place == NO_PLACE)
