@@ -22,7 +22,7 @@ enum {
  * that this lies where the other one would. */
 struct chunk {
     uint2 blocks[CHUNK * WARP]; /* what each lane knows; see old_block */
-    unsigned indices[CHUNK];
+    int16_t *coefficients[CHUNK];
     uint32_t zeros[CHUNK * RANKS]; /* the places of the zeros of each block; see ZERO_AT */
 };
 static_assert(sizeof(struct chunk) <= SHORT_LOOKS * sizeof(uint32_t), "a chunk is a table at most");
@@ -214,7 +214,7 @@ struct band {
 /* A block before the scan, as a lane knows it. */
 struct old_block {
     int values[2];   /* the lane's */
-    bool is_some[2]; /* they are values of the band but 0 */
+    int is_some[2];  /* they are values of the band but 0: less than 0 */
     unsigned own[2]; /* how many such values are before them */
     unsigned some;   /* how many there are in the block */
 };
@@ -224,13 +224,13 @@ static __device__ __forceinline__ uint2 pack_block(unsigned low, unsigned high, 
                                                    unsigned own_high, unsigned some)
 {
     return make_uint2(low | high << 16, (own_low & 255) | (own_high & 255) << 8 | some << 16 |
-                                            (unsigned)some_low << 24 | (unsigned)some_high << 25);
+                                            (unsigned)some_low << 31 | (unsigned)some_high << 30);
 }
 
 static __device__ __forceinline__ struct old_block unpack_block(uint2 packed)
 {
     return {{(int16_t)packed.x, (int)packed.x >> 16},
-            {(packed.y >> 24 & 1) != 0, (packed.y >> 25 & 1) != 0},
+            {(int)packed.y, (int)(packed.y << 1)},
             {packed.y & 255, packed.y >> 8 & 255},
             packed.y >> 16 & 255};
 }
@@ -273,6 +273,14 @@ static __device__ __forceinline__ void step_to(struct steps *steps, const struct
     steps->zero = zero;
 }
 
+/* Returns the place to which a symbol goes. The words' size is a part of the shift. */
+static __device__ __forceinline__ const uint32_t *zeros_behind(const uint32_t *zeros,
+                                                               unsigned symbol)
+{
+    static_assert(sizeof(*zeros) == 1 << 2, "two bits below SYMBOL_ZEROS_AT are 0");
+    return (const uint32_t *)((const char *)zeros + (symbol >> (SYMBOL_ZEROS_AT - 2)));
+}
+
 /* Returns 64 bits of the buffer. */
 static __device__ __forceinline__ uint64_t bits_from(const struct walk &walk, unsigned at)
 {
@@ -282,7 +290,7 @@ static __device__ __forceinline__ uint64_t bits_from(const struct walk &walk, un
 }
 
 /* Takes a block's next symbols up to a rare one, and returns that; *bits become the bits from it
- * on. This loop is what a scan takes: a symbol depends on the one before it by two loads and five
+ * on. This loop is what a scan takes: a symbol depends on the one before it by two loads and six
  * instructions, and all else is done while those are awaited. So the bits are loaded from the begin
  * of the symbol before on, and shifted by what that symbol takes, and there is one branch. */
 static __device__ __forceinline__ unsigned take_short_symbols(const struct walk &walk,
@@ -301,7 +309,7 @@ static __device__ __forceinline__ unsigned take_short_symbols(const struct walk 
             const unsigned symbol = look[high >> (32 - LOOK_SHORT)];
             at += count;
             from_before = bits_from(walk, at);
-            const uint32_t *const zeros = steps->zeros + symbol_places(symbol);
+            const uint32_t *const zeros = zeros_behind(steps->zeros, symbol);
             const uint32_t zero = *zeros;
             count = symbol + zero - steps->zero;
             if (count & RARE_COUNT) {
@@ -325,11 +333,13 @@ decode_symbols(const struct walk &walk, const struct band &band, struct steps *s
         if (symbol == SYMBOL_IS_LONG)
             symbol = find_long(walk, 0, bits);
         steps->from += symbol_bits(symbol);
-        if (symbol & SYMBOL_ENDS)
+        if (symbol & SYMBOL_ENDS) {
             *run = (1u << symbol_size(symbol)) + symbol_value(symbol, bits);
-        if (symbol & (SYMBOL_ENDS | SYMBOL_BAD))
-            return !(symbol & SYMBOL_BAD);
-        const uint32_t *const zeros = steps->zeros + symbol_places(symbol);
+            return true;
+        }
+        if (symbol & SYMBOL_BAD)
+            return false;
+        const uint32_t *const zeros = zeros_behind(steps->zeros, symbol);
         const uint32_t zero = *zeros;
         const unsigned place = zero >> ZERO_AT;
         if (place == NO_PLACE)
@@ -360,15 +370,22 @@ static __device__ __forceinline__ bool decode_band_block(struct walk *walk, cons
     *run -= *run ? 1 : 0;
     const unsigned from = steps.from & 0xffff;
     walk->at = from + old.some;
+    bool is_new[2];
+    int bits[2];
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const unsigned passed = band.key[i] > steps.zero ? from | none : steps.passed[i];
-        const bool is_new = passed >> ZERO_AT == band.key[i] >> ZERO_AT;
-        const unsigned at = (passed & 0xffff) + (is_new ? (passed >> 16 & 255) - 1 : old.own[i]);
-        const bool bit = has(walk->shared->bits[at / 32], ~at % 32);
-        const bool up = is_new ? bit : old.values[i] > 0;
-        if (is_new || (old.is_some[i] && bit))
-            to[band.place[i]] = (int16_t)(old.values[i] + (up ? band.one : -band.one));
+        is_new[i] = (passed ^ band.key[i]) >> ZERO_AT == 0;
+        const unsigned at = (passed & 0xffff) + (is_new[i] ? (passed >> 16 & 255) - 1 : old.own[i]);
+        bits[i] = (int)__funnelshift_l(0, walk->shared->bits[at / 32], at);
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        /* Less than 0: the value becomes one larger; it changes. */
+        const int up = is_new[i] ? bits[i] : ~old.values[i],
+                  changes = is_new[i] ? -1 : bits[i] & old.is_some[i];
+        if (changes < 0)
+            __stcg(to + band.place[i], (int16_t)(old.values[i] + (up < 0 ? band.one : -band.one)));
     }
     return true;
 }
@@ -395,12 +412,13 @@ static __device__ __forceinline__ void load_chunk(const struct work &work, const
 }
 
 /* Takes a loaded chunk to shared memory, and notes where the zeros are. */
-static __device__ __forceinline__ void take_chunk(struct chunk *shared, const struct band &band,
+static __device__ __forceinline__ void take_chunk(struct chunk *shared, int16_t *coefficients,
+                                                  const struct band &band,
                                                   const struct loaded &loaded)
 {
     __syncwarp();
     if (band.lane < CHUNK)
-        shared->indices[band.lane] = loaded.index;
+        shared->coefficients[band.lane] = coefficients + (size_t)loaded.index * BLOCK_SIZE;
 #pragma unroll
     for (unsigned b = 0; b < CHUNK; b++) {
         const unsigned low = ~__ballot_sync(~0u, loaded.low[b] != 0) & band.low,
@@ -461,7 +479,7 @@ static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const
         return false;
     load_chunk(work, band, first, end, &loaded);
     for (unsigned n = first; n < end; n += CHUNK) {
-        take_chunk(shared, band, loaded);
+        take_chunk(shared, work.coefficients, band, loaded);
         if (n + CHUNK < end) {
             if (!await_chunk(work, lane, n + CHUNK, end, &known))
                 return false;
@@ -469,7 +487,6 @@ static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const
         }
         for (unsigned b = 0; b < CHUNK && n + b < end; b++) {
             const struct old_block old = unpack_block(shared->blocks[b * WARP + lane]);
-            const unsigned index = shared->indices[b];
             if (!has_bits(walk))
                 return false;
             if (run && !old.some) {
@@ -477,7 +494,7 @@ static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const
                 continue;
             }
             if (!decode_band_block(walk, band, old, shared->zeros + b * RANKS,
-                                   work.coefficients + (size_t)index * BLOCK_SIZE, &run))
+                                   shared->coefficients[b], &run))
                 return false;
         }
         if (n + CHUNK - walk->told >= TELL_AFTER) {
