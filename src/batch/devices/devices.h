@@ -135,8 +135,8 @@ struct gf_batch_devices {
     char reason[160];           /* the reason for the choice */
 };
 
-/* Tells CUDA how many queues to a device it should prepare for such a request, unless the user has
- * told it. CUDA must not have started. */
+/* Tells CUDA how many queues to a device it should prepare for such a request, if it asks for a
+ * GPU, unless the user has told it. CUDA must not have started. */
 void gf_batch_choose_queues(const struct gf_batch_request *request);
 /* Starts the devices that a request of several inputs asks for, while the batch is prepared. */
 void gf_batch_begin_devices(const struct gf_batch_request *request);
