@@ -68,7 +68,6 @@ static bool header_is_good(const struct gf_cell_header *header)
     const struct gf_format format = {header->width, header->height, header->channels, header->bits};
     const uint32_t flags = header->is_float | header->for_device_codec | header->for_device_batch |
                            header->has_stripes | header->finishes | header->leaves |
-                           header->has_cicp | header->has_srgb | header->finishes | header->leaves |
                            header->has_cicp | header->has_srgb | header->has_gamma |
                            header->has_chromaticities | header->has_mdcv | header->has_clli |
                            header->is_animation | header->has_next | header->renews |
