@@ -73,12 +73,13 @@ enum { BEYOND = 1 << (16 - LOOK_BITS), BEYOND_MOST = 8192 };
 
 /* A Huffman table as the host describes it. Codes of one length are consecutive numbers. */
 struct jpeg_codes {
-    int most[17];                 /* the largest code of each length; -1: there is no code */
-    int first[17];                /* the index of the smallest code's symbol, minus that code */
-    unsigned beyond_first;        /* the least LOOK_BITS first bits of codes longer than
-                                   * LOOK_BITS */
-    unsigned beyond, beyond_more; /* the index and the number of the entries of longer codes in
-                                   * jpeg_tables.beyond */
+    int most[17];  /* the largest code of each length; -1: there is no code */
+    int first[17]; /* the index of the smallest code's symbol, minus that code */
+    /* The first LOOK_BITS bits of the smallest code that has more bits; 0: there is none. */
+    unsigned beyond_first;
+    /* The codes' first part in jpeg_tables.beyond, and the number of their parts. Each LOOK_BITS
+     * bits with which longer codes begin have a part of BEYOND entries, for the next bits. */
+    unsigned beyond, beyond_more;
     unsigned char symbols[256];
 };
 
@@ -87,12 +88,13 @@ struct jpeg_codes {
  * An entry of `one` describes a symbol. Bits 0-4 are the number of bits of its code and value
  * together, bits 5-8 the number of bits of the value alone. Bits 9-15 are the number of
  * coefficients by which it advances: BLOCK_SIZE if it ends the block, ADVANCE_BAD if there is no
- * such code. If bits 0-4 are 0 the code is longer, and bits 5-15 are an index of `beyond`.
+ * such code. If bits 0-4 are 0 the code is longer, and bits 5-15 are the number of a part of
+ * `beyond`, which has BEYOND entries.
  *
  * An entry of `walk` tells only where the next symbol begins. Bits 0-4 are the number of bits; if
- * they are 0, bits 5-15 are an index of `beyond`. The number of coefficients is stored from bit
- * WALK_INDEX on. Each pair has three tables in `walk`: one for the DC value and as many symbols
- * after it as fit; one for as many symbols as fit if the last begins at most WALK_AHEAD
+ * they are 0, bits 5-15 are the number of a part of `beyond`. The number of coefficients is stored
+ * from bit WALK_INDEX on. Each pair has three tables in `walk`: one for the DC value and as many
+ * symbols after it as fit; one for as many symbols as fit if the last begins at most WALK_AHEAD
  * coefficients ahead; and one for single symbols, for use near the end of a block. */
 enum { WALK_SEVERAL = LOOKS, WALK_ONE = 2 * LOOKS, WALK_PAIR = 3 * LOOKS };
 enum { WALK_INDEX = 25, WALK_AHEAD = 15 };
@@ -103,7 +105,7 @@ struct jpeg_tables {
     uint16_t beyond[BEYOND_MOST];
 };
 
-enum { SCAN_WARPS_MOST = 10 }; /* that decode the scans of a picture */
+enum { SCAN_WARPS_MOST = 10 }; /* the most warps that decode the scans of a picture */
 
 /* A picture's stream as the host describes it. */
 struct jpeg_stream {
@@ -122,15 +124,16 @@ struct jpeg_stream {
                                                             * number of sequences */
     unsigned first_dc_tile;
     unsigned beyond; /* the number of entries of jpeg_tables.beyond */
-    /* Of a picture of several scans: its scans in the group's list. Such a picture has the members
-     * `raw` and `raw_bytes`, and no tiles. */
+    /* Only for a picture of several scans, else 0: its first scan in jpeg_group.scans, and their
+     * number. Of the members about the stream such a picture has only `raw` and `raw_bytes`. */
     unsigned first_scan, scans;
-    unsigned char scan_of_warp[SCAN_WARPS_MOST]; /* if there is a warp for each */
+    /* The scan of each warp, if the picture has no more scans than a thread block has warps. */
+    unsigned char scan_of_warp[SCAN_WARPS_MOST];
     struct jpeg_codes codes[TABLES];
 };
 
-/* What a scan brings: all of the coefficients, the DC values or a band of AC values, these from
- * their highest bits on or one more bit of each. */
+/* What a scan contains: all coefficients; the first bits of DC values, or one more bit of each; the
+ * first bits of a band of AC values, or one more bit of each. */
 enum jpeg_scan_kind {
     JPEG_SEQUENTIAL_SCAN,
     JPEG_DC_SCAN,
@@ -139,22 +142,27 @@ enum jpeg_scan_kind {
     JPEG_AC_BIT_SCAN
 };
 
-/* One of several scans of a picture. Its blocks are counted in the order of the scan. Offsets are
- * those of the picture's bytes, as far as they were copied. */
+/* One of several scans of a picture. Its blocks are counted in the order of the scan. Offsets count
+ * from the first byte that is copied to the device, see gf_jpeg_scans_begin(). */
 struct jpeg_scan {
     enum jpeg_scan_kind kind;
-    unsigned begin, end; /* the entropy-coded bytes, up to the marker behind them */
+    unsigned begin, end; /* offsets of the entropy-coded bytes and of the marker after them */
     unsigned blocks, interval_blocks;
-    /* The blocks of a row of a scan of one component, which lacks those beside and below the
-     * picture, and the component's blocks in the picture's MCU; 0: the scan has whole MCUs. */
+    /* For a scan of one component, which lacks the blocks that are wholly outside of the picture.
+     * across: its blocks in a row; h, v: its blocks in a row and in a column of the picture's MCU;
+     * before: the blocks of earlier components in that MCU. If `across` is 0, the scan has several
+     * components, and whole MCUs. */
     unsigned across, h, v, before;
-    unsigned mcu_blocks;      /* of the scan */
+    unsigned mcu_blocks;      /* the blocks of an MCU of the scan */
     unsigned long long order; /* bits 4n: the index in the picture's MCU of the scan's block n */
     unsigned components_of_block; /* bits 2n: the component of the scan's block n */
     unsigned table_of_block;      /* bit n: which table has the DC values of block n */
-    unsigned table[2];         /* offsets of the tables' numbers of codes; a sequential scan's are
-                                * those of DC and of AC */
-    unsigned first, last, low; /* the band, and the bits that are left to later scans */
+    /* Offsets of Huffman tables, where their 16 numbers of codes are; in a sequential scan the
+     * first is for DC, the second for AC values. */
+    unsigned table[2];
+    /* The band is `first` to `last`, in zigzag order; low: the number of low bits that are left to
+     * later scans. */
+    unsigned first, last, low;
     unsigned needs; /* a bit for each earlier scan of the picture that this one changes */
 };
 
@@ -172,7 +180,8 @@ struct jpeg_group {
     unsigned beyond; /* the largest number of entries of `beyond` in any picture's tables */
     const struct jpeg_picture *pictures;
     const struct jpeg_stream *streams;
-    int scanned, scans_most; /* the pictures of several scans, and the most scans of one */
+    /* The number of pictures of several scans, and the most scans of one of them. */
+    int scanned, scans_most;
     const unsigned *scanned_picture;
     const struct jpeg_scan *scans;
     const unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
@@ -200,18 +209,19 @@ cudaError_t gf_jpeg_synchronise(const struct jpeg_group *group, cudaStream_t str
 cudaError_t gf_jpeg_decode_blocks(const struct jpeg_group *group, cudaStream_t stream);
 cudaError_t gf_jpeg_sum_dc(const struct jpeg_group *group, cudaStream_t stream);
 
-/* Decodes the pictures of several scans, instead of all of these steps; their coefficients and DC
- * values must be zeros. (scans.cu) */
+/* Decodes the pictures of several scans, in place of all the steps above. Their coefficients and DC
+ * values must be 0 before. (scans.cu) */
 cudaError_t gf_jpeg_decode_scans(const struct jpeg_group *group, cudaStream_t stream);
 
 /* Returns the offset of the first byte of the file that the scans and their tables need. */
 size_t gf_jpeg_scans_begin(const struct gf_jpeg_header *header);
 
-/* Chooses the scan of each warp: the longest ones share no part of a multiprocessor. */
+/* Chooses the scan of each warp, so that the four longest scans are decoded by warps of different
+ * parts of the multiprocessor. */
 void gf_jpeg_divide_scans(const struct gf_jpeg_header *header, struct jpeg_stream *stream);
 
-/* Describes the scans of the picture; NULL: only finds out. Returns false if the kernels cannot
- * decode them. */
+/* Describes the scans of the picture in `scans`, which may be NULL. Returns false if the kernels
+ * cannot decode them. */
 bool gf_jpeg_describe_scans(const struct gf_jpeg_header *header, const struct jpeg_picture *picture,
                             struct jpeg_scan *scans);
 

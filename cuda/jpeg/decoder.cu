@@ -11,7 +11,8 @@
 struct jpeg_amounts {
     uint64_t pictures, raw, words, tiles, intervals, subsequences, sequences, dc_tiles, blocks;
     uint64_t scanned, scans; /* the pictures of several scans, and their scans */
-    uint64_t beyond;         /* the number for the picture with the most entries */
+    /* The entries of jpeg_tables.beyond of the picture with the most of them. */
+    uint64_t beyond;
     uint64_t scratch;
 };
 
@@ -56,7 +57,8 @@ enum { MARKER_BYTES = 2, BLOCK_BITS_LEAST = 2, CODE_MOST = 16 };
 static constexpr size_t RAW_MOST = (1u << 29) - 4 * SLACK_WORDS; /* the most bytes of a scan, since
                                                                   * a number of bits has 32 bits */
 
-/* What a damaged picture may cost: about a second, which the pictures of its group wait for. */
+/* The limit of a picture's blocks times its scans. It bounds the time of a damaged picture, for
+ * which the others of its group wait, to about a second. */
 static constexpr uint64_t BLOCKS_TIMES_SCANS_MOST = 1u << 25;
 
 static struct jpeg_codes describe_codes(const struct gf_jpeg_huffman *table, unsigned *beyond)
@@ -168,8 +170,8 @@ static void describe_blocks(const struct jpeg_picture *picture, const unsigned p
     }
 }
 
-/* Describes a picture of several scans, which has no subsequences. Each block has a bit at least.
- */
+/* Describes a picture of several scans, which has no subsequences. Returns false if the GPU cannot
+ * decode it, or if its scans have less than one bit for each block. */
 static bool describe_several(const struct gf_jpeg_decode_picture *from,
                              struct jpeg_picture *picture, struct jpeg_stream *stream)
 {
@@ -368,8 +370,8 @@ extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, s
     return gf_jpeg_lay_out(NULL, &amounts).bytes;
 }
 
-/* Clears the coefficients and the DC values of the pictures of several scans, those of neighbours
- * together. */
+/* Clears the coefficients and the DC values of the pictures of several scans. Pictures that follow
+ * one another are cleared together. */
 static cudaError_t clear_scanned(const struct jpeg_group *group,
                                  const struct jpeg_described *described, cudaStream_t stream)
 {

@@ -33,7 +33,8 @@ static enum jpeg_scan_kind kind_of(const struct gf_jpeg_scan *scan)
     return scan->high ? JPEG_DC_BIT_SCAN : JPEG_DC_SCAN;
 }
 
-/* Takes a table of the scan; `number` becomes its place. Returns false if there are too many. */
+/* Adds the Huffman table at the file's offset `offset` to the scan's tables, unless it is among
+ * them; *number becomes its index. Returns false if the scan has two others already. */
 static bool take_table(uint32_t from, uint32_t offset, int *count, unsigned table[2],
                        unsigned *number)
 {
@@ -49,7 +50,8 @@ static bool take_table(uint32_t from, uint32_t offset, int *count, unsigned tabl
     return true;
 }
 
-/* Finds the scan's tables: of DC values one or two, of others one of each kind. */
+/* Finds the scan's tables. Returns false unless there are at most two, in a sequential scan one for
+ * DC and one for AC values. */
 static bool take_tables(const struct gf_jpeg_scan *from, uint32_t begin, int components,
                         unsigned number_of_component[3], struct jpeg_scan *scan)
 {
@@ -72,7 +74,7 @@ static bool take_tables(const struct gf_jpeg_scan *from, uint32_t begin, int com
     return true;
 }
 
-/* Lists the blocks of the scan's MCU. */
+/* Describes the MCU of a scan of several components. */
 static void list_blocks(const struct gf_jpeg_scan *from, const struct jpeg_picture *picture,
                         const unsigned number_of_component[3], struct jpeg_scan *scan)
 {
@@ -90,7 +92,8 @@ static void list_blocks(const struct gf_jpeg_scan *from, const struct jpeg_pictu
     scan->blocks = scan->mcu_blocks * (unsigned)picture->mcus_across * (unsigned)picture->mcus_down;
 }
 
-/* A scan of one component has a block in its MCU, and no blocks beside or below the picture. */
+/* Describes the MCU and the rows of a scan of one component: an MCU is one block, and there are no
+ * blocks wholly outside of the picture. */
 static void list_rows(const struct gf_jpeg_scan *from, const struct jpeg_picture *picture,
                       struct jpeg_scan *scan)
 {
@@ -155,15 +158,15 @@ bool gf_jpeg_describe_scans(const struct gf_jpeg_header *header, const struct jp
     return true;
 }
 
-/* The warps with the same rest by 4 share a part of the multiprocessor. The last of all get the
- * shortest scans. */
+/* Warps whose numbers are equal modulo PARTS share a part of the multiprocessor. The first PARTS
+ * warps get the longest scans, the next PARTS warps the next longer ones, and so on. */
 void gf_jpeg_divide_scans(const struct gf_jpeg_header *header, struct jpeg_stream *stream)
 {
     enum { PARTS = 4 };
     const int scans = header->scans;
     for (int i = 0; i < scans && scans <= SCAN_WARPS_MOST; i++) {
         const struct gf_jpeg_scan *const scan = &header->list[i];
-        int longer = 0; /* scans */
+        int longer = 0; /* the number of longer scans */
         for (int k = 0; k < scans; k++) {
             const uint32_t bytes = header->list[k].end - header->list[k].begin;
             longer +=

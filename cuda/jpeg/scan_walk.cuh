@@ -1,4 +1,5 @@
-/* A warp's walk through the bits and the codes of one of several scans. */
+/* Reads the bits and the codes of one scan of a JPEG of several scans. A warp walks through them.
+ */
 #pragma once
 
 #include "cuda/common/launch.cuh"
@@ -6,13 +7,16 @@
 
 /* ---- the bits of a scan ---- */
 
-/* The warp holds the next bits in shared memory, without stuffed zeros, the first bit of a word the
- * highest. Before a block there are enough bits for it, or the interval has no more; then zeros
- * follow. A block takes at most 16 + 11 bits, or 16 + 14 bits of an end, and 63 times 16 + 10. */
+/* The warp holds the next bits of a restart interval (the whole scan if there are none) in a buffer
+ * in shared memory, without stuffed zeros; the first bit of a word is its highest. Before each
+ * block the buffer has at least BITS_LEAST bits, or all bits that are left of the interval and
+ * zeros after them. A block has at most 16 + 11 bits of a DC value, or 16 + 14 bits of a code that
+ * ends a band and of its number of blocks, and 63 times 16 + 10 bits of AC values. */
 enum {
-    RAW_PIECE = 4 * WARP, /* bytes that are taken at a time */
+    RAW_PIECE = 4 * WARP, /* the bytes that the warp loads at a time: a word for each lane */
     BITS_LEAST = 1728,
-    BITS_MORE = 8 * RAW_PIECE, /* that are taken on top, so that there is less to move */
+    /* Bits that a refill loads beyond BITS_LEAST, so that the buffer is moved less often. */
+    BITS_MORE = 8 * RAW_PIECE,
     BITS_MOST = BITS_LEAST + BITS_MORE + 8 * RAW_PIECE + 32,
     BUFFER_WORDS = (BITS_MOST + BITS_LEAST) / 32 + 16
 };
@@ -29,26 +33,31 @@ struct walk_shared {
  * otherwise. */
 struct walk {
     struct walk_shared *shared;
-    const unsigned char *raw; /* the picture's bytes, a multiple of 16 */
-    unsigned raw_bytes, end;  /* end: of the scan */
+    const unsigned char *raw; /* the picture's bytes; the address is a multiple of 16 */
+    /* The number of these bytes; the offset in them where the scan ends. */
+    unsigned raw_bytes, end;
     unsigned lane;
-    unsigned begin;       /* of the interval */
+    unsigned begin;       /* the offset where the interval begins */
     unsigned next;        /* the offset of the next piece, a multiple of 4 */
-    unsigned stop;        /* the offset of the marker behind the interval, when that is known */
-    unsigned before;      /* the last byte of the piece before */
-    uint32_t word, ahead; /* the lane's words of the next piece and of the one behind it */
+    unsigned stop;        /* the offset of the marker after the interval, once `ended` is true */
+    unsigned before;      /* the last byte of the previous piece */
+    uint32_t word, ahead; /* the lane's words of the next piece and of the piece after it */
     bool ended;           /* the buffer holds the interval's last bits */
-    unsigned at, limit;   /* places in the buffer, in bits: of the next bit, and behind the last */
-    /* The next bits, of which at least 65 are valid; the word behind them, and where that is. */
+    /* Positions in the buffer, in bits: of the next bit, and of the end of the interval's bits so
+     * far. */
+    unsigned at, limit;
+    /* high, middle and low are the next 96 bits, of which `known`, at least 65, are valid. `later`
+     * is the word of the buffer after the valid bits, word_at its index. */
     uint32_t high, middle, low, later;
     unsigned known, word_at;
-    /* Of the codes with lane % 16 + 1 bits in table lane / 16: the largest, and the index of the
-     * first one's symbol less the code. */
+    /* Different in each lane: the largest code of lane % 16 + 1 bits in table lane / 16 (-1: there
+     * is none), and the index of the smallest such code's symbol, minus that code. */
     int most, first;
-    const unsigned char *table[2]; /* in the picture's bytes */
+    /* Addresses in `raw`: the 16 numbers of codes, followed by the symbols. */
+    const unsigned char *table[2];
     enum jpeg_scan_kind kind;
-    unsigned least; /* of an AC scan: the bits that are left to later scans */
-    unsigned told;  /* the blocks that other warps know to be done */
+    unsigned least; /* the number of low bits of each value that are left to later scans */
+    unsigned told;  /* the number of blocks that were last reported to other warps as done */
 };
 
 static __device__ __forceinline__ uint32_t load_word(const struct walk &walk, unsigned at)
@@ -62,8 +71,9 @@ static __device__ __forceinline__ uint32_t load_word(const struct walk &walk, un
     return word;
 }
 
-/* Returns a bit for each byte of the lane's word that belongs to the interval, and sets *stop if a
- * marker begins in it. Bytes outside the interval are no part of anything. */
+/* Returns a mask of the bytes of the lane's word that are data: inside of the interval and no
+ * stuffed zeros. *stop becomes a mask of the bytes at which a marker begins; the caller drops the
+ * bytes from the first marker on. `following` is the lane's word of the next piece. */
 static __device__ __forceinline__ unsigned sort_bytes(const struct walk &walk, uint32_t word,
                                                       uint32_t following, unsigned *stop)
 {
@@ -126,7 +136,7 @@ static __device__ __forceinline__ void append_piece(struct walk *walk)
     walk->ahead = load_word(*walk, walk->next + RAW_PIECE);
 }
 
-/* Fills the buffer up with zeros behind the last bits. */
+/* Fills the rest of the buffer with zeros after the interval's last bits. */
 static __device__ __forceinline__ void append_zeros(struct walk *walk)
 {
     unsigned char *const bytes = (unsigned char *)walk->shared->bits;
@@ -137,7 +147,7 @@ static __device__ __forceinline__ void append_zeros(struct walk *walk)
         walk->shared->bits[i] = 0;
 }
 
-/* Takes the next bits from the buffer. */
+/* Loads the bits at position walk->at of the buffer into registers: `high` to `word_at`. */
 static __device__ __forceinline__ void look_at_bits(struct walk *walk)
 {
     const uint32_t *const words = walk->shared->bits + walk->at / 32;
@@ -196,7 +206,8 @@ static __device__ __forceinline__ uint32_t next_bits(const struct walk &walk)
     return walk.high;
 }
 
-/* Takes at most 32 bits. Bits that are missing are added behind those that are looked at next. */
+/* Skips at most 32 bits. If fewer than 65 valid bits are left in registers, the word `later` is
+ * added to them. */
 static __device__ __forceinline__ void take_bits(struct walk *walk, unsigned count)
 {
     walk->high = __funnelshift_lc(walk->middle, walk->high, count);
@@ -222,12 +233,13 @@ static __device__ __forceinline__ bool stops_at_restart(const struct walk &walk,
 
 /* ---- codes ---- */
 
-/* A symbol. Bits 0-4 are the number of bits of its code and value together, bits 16-19 the number
- * of bits of the value alone, bits 27-31 one more than the number of zeros before the coefficient.
- * The lower half has nothing but the number of bits and SYMBOL_RARE, so that it can be summed up.
- * Rare are those that bring no coefficient: ends, whose value is a number of blocks, bad ones, and
- * in the look-up tables codes that are too long for these, with no bits; in scans of more bits of a
- * band also sixteen zeros. */
+/* A symbol in a word. Bits 0-4 are the number of bits of its code and value together, bits 16-19
+ * the number of bits of the value alone, bits 27-31 one more than the number of zeros before the
+ * coefficient. The lower half has nothing but the number of bits and SYMBOL_RARE, so that lower
+ * halves can be added up. SYMBOL_RARE is set in symbols that bring no coefficient: the end of a
+ * band (SYMBOL_ENDS), whose value is a number of blocks; bits that are no valid code (SYMBOL_BAD);
+ * in a look-up table a code that is too long for the table (SYMBOL_IS_LONG, with 0 bits); and in a
+ * JPEG_AC_BIT_SCAN also a run of sixteen zeros. */
 enum {
     SYMBOL_RARE = 1 << 5,
     SYMBOL_IS_LONG = SYMBOL_RARE,
@@ -247,7 +259,8 @@ static __device__ __forceinline__ unsigned symbol_size(unsigned symbol)
     return symbol >> SYMBOL_SIZE_AT & 15;
 }
 
-/* Returns the zeros and the coefficient behind them, if there is one. */
+/* Returns by how many coefficients the symbol advances: over its zeros and the coefficient after
+ * them. Returns 0 for the end of a band. */
 static __device__ __forceinline__ unsigned symbol_places(unsigned symbol)
 {
     return symbol >> SYMBOL_ZEROS_AT;
@@ -269,8 +282,9 @@ static __device__ __forceinline__ int symbol_extended(unsigned symbol, uint32_t 
     return value + ((int)from < 0 ? 0 : (int)(~0u << size) + 1);
 }
 
-/* Describes a symbol of one of the scan's tables. Values that no program writes are left to
- * libjpeg-turbo: those of over ten bits, and of over 15 with the bits of later scans. */
+/* Packs a symbol of the scan's table number `table`, whose code has `length` bits. AC values that
+ * no program writes make the symbol bad, so that libjpeg-turbo decodes the picture: values of more
+ * than 10 bits, or of more than 15 bits together with those of later scans. */
 static __device__ __forceinline__ unsigned pack_symbol(enum jpeg_scan_kind kind, unsigned least,
                                                        int table, unsigned length, unsigned symbol)
 {
@@ -298,8 +312,9 @@ static __device__ __forceinline__ unsigned symbol_at(const unsigned char *table,
     return __ldg(table + CODE_BITS_MOST + (index & 255));
 }
 
-/* Finds the symbol of a code that the look-up table does not have. `most` and `first` are the
- * lane's. */
+/* Finds the symbol whose code begins `bits`, for codes that are too long for the look-up table.
+ * Each lane tests the codes of one length; `most` and `first` are the lane's members of struct
+ * walk. */
 static __device__ __noinline__ unsigned find_symbol(enum jpeg_scan_kind kind, unsigned least,
                                                     const unsigned char *symbols, int table,
                                                     int most, int first, uint32_t bits)
@@ -338,7 +353,8 @@ static __device__ __forceinline__ unsigned next_symbol(const struct walk &walk, 
     return symbol == SYMBOL_IS_LONG ? find_long(walk, table, walk.high) : symbol;
 }
 
-/* Makes the scan's look-up tables; the lanes keep the ranges of the codes of each length. */
+/* Makes the scan's look-up tables. Each lane keeps the range of the codes of one length, in
+ * walk->most and walk->first. */
 static __device__ __forceinline__ void make_looks(struct walk *walk)
 {
     const unsigned half = walk->lane & CODE_BITS_MOST;

@@ -1,10 +1,11 @@
-/* Decodes the scans of pictures with several scans, progressive or sequential, into coefficients.
- * A warp walks through a scan from its begin to its end, since a bit of a coefficient means what
- * the scans before it have brought. The scans of a picture are walked at the same time, by the
- * warps of one thread block: a scan that refines another one follows it at a distance of some
- * blocks. All lanes of a warp know the place in the bits; they share the work on a block. What a
- * picture takes is the walk through its longest scan, symbol by symbol: in decode_symbols() each
- * instruction counts on which the next symbol depends. */
+/* Decodes JPEGs of several scans, progressive or sequential, to coefficients. A warp decodes a scan
+ * from its beginning to its end and not in parts, since what a bit means can depend on all earlier
+ * bits of the scan and on the coefficients from earlier scans. The scans of a picture are decoded
+ * at the same time by the warps of one thread block: a scan that refines another one follows it at
+ * a distance of some blocks. All lanes of a warp know the position in the bits, and they share the
+ * work on a block. A picture takes as long as its longest scan, whose symbols are taken one after
+ * the other. In take_short_symbols() every instruction therefore counts on which the next symbol
+ * depends. */
 #include "codec/jpeg/jpeg_header.h"
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/decode.cuh"
@@ -13,17 +14,19 @@
 
 enum {
     CHUNK = 3,       /* blocks whose coefficients are loaded together */
-    TELL_AFTER = 32, /* blocks after which a scan says how far it is */
+    TELL_AFTER = 32, /* blocks after which a warp reports how many blocks of its scan are done */
     INDICES = WARP,  /* blocks whose indices are computed together */
-    RANKS = 80       /* zeros of a block, and how many more a symbol may skip */
+    /* Elements of chunk::zeros for each block: one before the band, up to 63 in the band, and 16
+     * that a symbol may reach after it. */
+    RANKS = 80
 };
 
-/* What a scan of more bits of a band knows of the blocks of a chunk. It has one table of codes, so
- * that this lies where the other one would. */
+/* What a JPEG_AC_BIT_SCAN keeps about the blocks of a chunk, in shared memory. Such a scan has only
+ * one table of codes, so that the struct has the place of the second look-up table. */
 struct chunk {
-    uint2 blocks[CHUNK * WARP]; /* what each lane knows; see old_block */
+    uint2 blocks[CHUNK * WARP]; /* the struct old_block of each lane, packed */
     int16_t *coefficients[CHUNK];
-    uint32_t zeros[CHUNK * RANKS]; /* the places of the zeros of each block; see ZERO_AT */
+    uint32_t zeros[CHUNK * RANKS]; /* the words of each block's zeros; see ZERO_AT */
 };
 static_assert(sizeof(struct chunk) <= SHORT_LOOKS * sizeof(uint32_t), "a chunk is a table at most");
 
@@ -32,10 +35,12 @@ static_assert(sizeof(struct chunk) <= SHORT_LOOKS * sizeof(uint32_t), "a chunk i
 /* A scan, and where its coefficients are. */
 struct work {
     const struct jpeg_scan *scan;
-    int16_t *coefficients, *dc; /* of the picture's first block */
+    int16_t *coefficients, *dc; /* coefficients and DC value of the picture's first block */
     unsigned mcus_across, mcu_blocks;
-    volatile unsigned *progress, *failed; /* of the scans of the picture, in shared memory */
-    unsigned number;                      /* of the scan */
+    /* In shared memory: how many blocks each scan of the picture has done, and whether any has
+     * failed. */
+    volatile unsigned *progress, *failed;
+    unsigned number; /* the index of the scan in the picture */
 };
 
 /* Returns the index of the scan's block n in the picture. */
@@ -52,7 +57,7 @@ static __device__ __forceinline__ unsigned block_index(const struct work &work, 
            (y - down * scan->v) * scan->h + x - right * scan->h;
 }
 
-/* The indices of the blocks from `from` on, one in each lane. */
+/* The indices in the picture of the scan's blocks `from` to `from` + 31, one in each lane. */
 struct indices {
     unsigned from, own;
 };
@@ -67,7 +72,7 @@ index_of(struct indices *indices, const struct work &work, unsigned lane, unsign
     return __shfl_sync(~0u, indices->own, n - indices->from);
 }
 
-/* Says that the scan's first n blocks are done. */
+/* Tells the other warps that the scan's first n blocks are done. */
 static __device__ __forceinline__ void tell(const struct work &work, unsigned lane, unsigned n)
 {
     __threadfence_block();
@@ -76,8 +81,8 @@ static __device__ __forceinline__ void tell(const struct work &work, unsigned la
         work.progress[work.number] = n;
 }
 
-/* Waits until the scans that this one changes have done their first n blocks. Returns false if the
- * picture is damaged. */
+/* Waits until the scans whose coefficients this one changes have done their first n blocks. Returns
+ * false if the picture is damaged. */
 static __device__ __forceinline__ bool await(const struct work &work, unsigned lane, unsigned n)
 {
     const bool needs = work.scan->needs >> lane & 1;
@@ -87,11 +92,11 @@ static __device__ __forceinline__ bool await(const struct work &work, unsigned l
     return !__any_sync(~0u, *work.failed);
 }
 
-/* Each of these functions decodes the blocks first .. end - 1, an interval. It returns false if the
- * bits are damaged. */
+/* Each of the functions below decodes a restart interval of one kind of scan, the blocks first ..
+ * end - 1. It returns false if the bits are damaged. */
 
-/* DC values, shifted by the bits that are left to later scans; of a sequential scan all
- * coefficients. */
+/* Decodes DC values, shifted to the left by the number of bits that later scans bring. If the scan
+ * is SEQUENTIAL, decodes all coefficients. */
 template <bool SEQUENTIAL>
 static __device__ __forceinline__ bool decode_values(struct walk *walk, const struct work &work,
                                                      unsigned first, unsigned end)
@@ -141,7 +146,7 @@ static __device__ __forceinline__ bool decode_values(struct walk *walk, const st
     return true;
 }
 
-/* One more bit of each DC value. */
+/* Decodes one more bit of each DC value. */
 static __device__ __forceinline__ bool decode_dc_bits(struct walk *walk, const struct work &work,
                                                       unsigned first, unsigned end)
 {
@@ -159,13 +164,13 @@ static __device__ __forceinline__ bool decode_dc_bits(struct walk *walk, const s
     return true;
 }
 
-/* The first bits of a band of AC values. */
+/* Decodes the first bits of a band of AC values. */
 static __device__ __forceinline__ bool decode_band(struct walk *walk, const struct work &work,
                                                    unsigned first, unsigned end)
 {
     const unsigned last = work.scan->last, low = work.scan->low, lane = walk->lane;
     struct indices indices = {first, block_index(work, first + lane)};
-    unsigned run = 0; /* the blocks that have no values */
+    unsigned run = 0; /* the number of the next blocks that have no values in this band */
     for (unsigned n = first; n < end; n++) {
         if (run) {
             if (run > end - n)
@@ -201,22 +206,25 @@ static __device__ __forceinline__ bool decode_band(struct walk *walk, const stru
     return !run;
 }
 
-/* The lane's two coefficients of each block, `lane` and `lane` + 32 in zigzag order, and the band
- * of a scan, with a bit for each coefficient. */
+/* The two coefficients that a lane has of each block, number `lane` and `lane` + 32 in zigzag
+ * order, and the scan's band: its first and last coefficient, and masks of its coefficients below
+ * 32 (low) and from 32 on (high). */
 struct band {
-    unsigned lane, below; /* below: a bit for each lane before this one */
+    unsigned lane, below; /* below: a mask of the lanes before this one */
     unsigned place[2];
-    uint32_t key[2]; /* the lane's coefficients as the place of a zero */
+    /* The numbers of the lane's coefficients, shifted as in the word of a zero (ZERO_AT). */
+    uint32_t key[2];
     unsigned first, last, low, high;
-    int one; /* what a bit of the scan is worth */
+    int one; /* the value of the bit that the scan adds to a coefficient */
 };
 
-/* A block before the scan, as a lane knows it. */
+/* What a lane knows about a block as earlier scans have left it. The old values of a block are its
+ * coefficients in the band that are not 0. */
 struct old_block {
-    int values[2];   /* the lane's */
-    int is_some[2];  /* they are values of the band but 0: less than 0 */
-    unsigned own[2]; /* how many such values are before them */
-    unsigned some;   /* how many there are in the block */
+    int values[2];   /* the lane's two coefficients */
+    int is_some[2];  /* negative if the coefficient is an old value, otherwise 0 or positive */
+    unsigned own[2]; /* how many old values precede each of the two in the block */
+    unsigned some;   /* how many old values the block has */
 };
 
 static __device__ __forceinline__ uint2 pack_block(unsigned low, unsigned high, bool some_low,
@@ -240,10 +248,12 @@ static __device__ __forceinline__ bool has(unsigned bits, unsigned lane)
     return bits >> lane & 1;
 }
 
-/* The place of a zero: its number in zigzag order from bit 24 on; in bits 0-6 how many values but 0
- * of the band are before it; bit 7 says that a symbol that goes there is rare, since it is the
- * band's last coefficient or there is none. Bits 8-15 are 0, so that lower halves can be summed up.
- * A block's first one is that of the coefficient before the band. */
+/* The word of a zero, a coefficient of the band that was 0 before the scan. Bits 24-31 are its
+ * number in zigzag order, NO_PLACE after the last zero of the block. Bits 0-6 are the number of old
+ * values before it, for each of which the scan has a bit. ZERO_RARE is set in the band's last
+ * coefficient and with NO_PLACE: a symbol that leads there is treated as rare. Bits 8-15 are 0, so
+ * that lower halves can be added up. The first word of a block is where the walk begins, before the
+ * band. */
 enum { ZERO_AT = 24, ZERO_RARE = 1 << 7, NO_PLACE = 255 };
 
 static __device__ __forceinline__ unsigned zero_own(uint32_t zero)
@@ -251,17 +261,23 @@ static __device__ __forceinline__ unsigned zero_own(uint32_t zero)
     return zero & (ZERO_RARE - 1);
 }
 
-/* A walk through the symbols of a block. Of `at` and `from` the lower halves count. */
+/* The state of the walk through the symbols of a block. Only the lower halves of `at` and `from`
+ * are valid. */
 struct steps {
-    unsigned at, from;     /* from: the place of the next bit, less the bits of values before it */
-    uint32_t zero;         /* the place of the last coefficient */
-    const uint32_t *zeros; /* where that place is */
-    /* Of the symbol that goes past or to the lane's coefficients: the lower half of `from` behind
-     * it, in bits 16-23 the values but 0 before it, from bit 24 on the place to which it goes. */
+    /* Positions in the buffer, in bits. at: of the next symbol; from: of the next bit, minus the
+     * number of bits for old values since the block began. */
+    unsigned at, from;
+    uint32_t zero;         /* the word of the zero that the last symbol led to */
+    const uint32_t *zeros; /* the address of that word */
+    /* For each coefficient of the lane, the symbol that leads to it or first leads past it: bits
+     * 0-15 are the lower half of `from` after the symbol, bits 16-23 the number of old values
+     * before the zero at which the symbol began, bits 24-31 the number of the coefficient to which
+     * it leads. */
     uint32_t passed[2];
 };
 
-/* Goes to a zero, by a symbol behind whose bits steps->from becomes `from`. */
+/* Moves to the zero with the word `zero` at the address `zeros`. `from` is steps->from after the
+ * symbol that leads there. */
 static __device__ __forceinline__ void step_to(struct steps *steps, const struct band &band,
                                                unsigned from, const uint32_t *zeros, uint32_t zero)
 {
@@ -273,7 +289,8 @@ static __device__ __forceinline__ void step_to(struct steps *steps, const struct
     steps->zero = zero;
 }
 
-/* Returns the place to which a symbol goes. The words' size is a part of the shift. */
+/* Returns the address of the word of the zero to which a symbol leads. The shift is two bits
+ * shorter than in symbol_places(), and so multiplies by the size of a word. */
 static __device__ __forceinline__ const uint32_t *zeros_behind(const uint32_t *zeros,
                                                                unsigned symbol)
 {
@@ -281,7 +298,7 @@ static __device__ __forceinline__ const uint32_t *zeros_behind(const uint32_t *z
     return (const uint32_t *)((const char *)zeros + (symbol >> (SYMBOL_ZEROS_AT - 2)));
 }
 
-/* Returns 64 bits of the buffer. */
+/* Returns the 64 bits from position `at` of the buffer on. */
 static __device__ __forceinline__ uint64_t bits_from(const struct walk &walk, unsigned at)
 {
     const uint32_t *const words = walk.shared->bits + (at >> 5 & 2047);
@@ -289,10 +306,11 @@ static __device__ __forceinline__ uint64_t bits_from(const struct walk &walk, un
     return (uint64_t)__funnelshift_l(second, first, at) << 32 | __funnelshift_l(third, second, at);
 }
 
-/* Takes a block's next symbols up to a rare one, and returns that; *bits become the bits from it
- * on. This loop is what a scan takes: a symbol depends on the one before it by two loads and six
- * instructions, and all else is done while those are awaited. So the bits are loaded from the begin
- * of the symbol before on, and shifted by what that symbol takes, and there is one branch. */
+/* Takes a block's next symbols up to a rare one, and returns the rare one; *bits becomes the bits
+ * from its beginning on. This loop takes most of a scan's time. A symbol depends on the one before
+ * it by two loads and six instructions, and everything else is done while these loads are awaited.
+ * The bits are therefore loaded from the beginning of the previous symbol on and shifted by the
+ * bits that it takes, and the loop has only one branch. */
 static __device__ __forceinline__ unsigned take_short_symbols(const struct walk &walk,
                                                               const struct band &band,
                                                               struct steps *steps, uint32_t *bits)
@@ -323,7 +341,8 @@ static __device__ __forceinline__ unsigned take_short_symbols(const struct walk 
 }
 
 /* Walks through the symbols of a block. If they end before the band does, *run becomes the number
- * of blocks, from this one on, of which only the bits of values but 0 follow. */
+ * of blocks, from this one on, that have no more symbols: only the bits of their old values follow.
+ * Returns false if the bits are damaged. */
 static __device__ __forceinline__ bool
 decode_symbols(const struct walk &walk, const struct band &band, struct steps *steps, unsigned *run)
 {
@@ -344,7 +363,7 @@ decode_symbols(const struct walk &walk, const struct band &band, struct steps *s
         const unsigned place = zero >> ZERO_AT;
         if (place == NO_PLACE)
             return false;
-        /* Sixteen zeros bring no coefficient to the place to which they go. */
+        /* A run of sixteen zeros brings no coefficient to the place to which it leads. */
         step_to(steps, band, steps->from & 0xffff, zeros, zero & ~(uint32_t)ZERO_RARE);
         if (!symbol_size(symbol)) {
             steps->passed[0] |= place == band.lane ? (uint32_t)NO_PLACE << ZERO_AT : 0;
@@ -356,7 +375,8 @@ decode_symbols(const struct walk &walk, const struct band &band, struct steps *s
     }
 }
 
-/* Decodes one block. *run is the number of blocks, with this one, that have no symbols. */
+/* Decodes one block, and stores the coefficients that change. *run is the number of blocks, from
+ * this one on, that have no symbols, and becomes the number from the next one on. */
 static __device__ __forceinline__ bool decode_band_block(struct walk *walk, const struct band &band,
                                                          const struct old_block &old,
                                                          const uint32_t *zeros, int16_t *to,
@@ -381,7 +401,8 @@ static __device__ __forceinline__ bool decode_band_block(struct walk *walk, cons
     }
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        /* Less than 0: the value becomes one larger; it changes. */
+        /* If `changes` is negative, the coefficient changes: by band.one upwards if `up` is
+         * negative, otherwise downwards. */
         const int up = is_new[i] ? bits[i] : ~old.values[i],
                   changes = is_new[i] ? -1 : bits[i] & old.is_some[i];
         if (changes < 0)
@@ -390,14 +411,14 @@ static __device__ __forceinline__ bool decode_band_block(struct walk *walk, cons
     return true;
 }
 
-/* The lane's values of a chunk that is being loaded. */
+/* The lane's coefficients in the blocks of a chunk that is being loaded. */
 struct loaded {
-    unsigned index; /* of block `lane` */
+    unsigned index; /* the index in the picture of the chunk's block number `lane` */
     unsigned low[CHUNK], high[CHUNK];
 };
 
-/* Loads the chunk of blocks from n on. Of blocks behind the last one nothing is used; that one is
- * loaded for them, since loads without a condition are not awaited here. */
+/* Begins to load the chunk of blocks from n on. In place of blocks after the last one, which nobody
+ * uses, the last one is loaded: loads without a condition are not awaited here. */
 static __device__ __forceinline__ void load_chunk(const struct work &work, const struct band &band,
                                                   unsigned n, unsigned end, struct loaded *loaded)
 {
@@ -411,7 +432,7 @@ static __device__ __forceinline__ void load_chunk(const struct work &work, const
     }
 }
 
-/* Takes a loaded chunk to shared memory, and notes where the zeros are. */
+/* Stores a loaded chunk in shared memory, and lists the zeros of its blocks. */
 static __device__ __forceinline__ void take_chunk(struct chunk *shared, int16_t *coefficients,
                                                   const struct band &band,
                                                   const struct loaded &loaded)
@@ -447,7 +468,9 @@ static __device__ __forceinline__ void take_chunk(struct chunk *shared, int16_t 
     __syncwarp();
 }
 
-/* Waits for the scans that this one changes, some blocks ahead, so that it is seldom asked for. */
+/* Waits until the scans that this one changes have done the chunk from block n on and some blocks
+ * after it, so that most calls need not wait. *known is the number of blocks that are known to be
+ * done. */
 static __device__ __forceinline__ bool await_chunk(const struct work &work, unsigned lane,
                                                    unsigned n, unsigned end, unsigned *known)
 {
@@ -457,7 +480,7 @@ static __device__ __forceinline__ bool await_chunk(const struct work &work, unsi
     return await(work, lane, *known);
 }
 
-/* One more bit of each value of a band, and values that begin with it. */
+/* Decodes one more bit of each value of a band, and the values whose first bit this is. */
 static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const struct work &work,
                                                         unsigned first, unsigned end)
 {
@@ -522,7 +545,7 @@ static __device__ __forceinline__ bool decode_interval(struct walk *walk, const 
     }
 }
 
-/* Whether the interval holds what was decoded and less than a byte more. */
+/* Whether the interval has all bits that were taken, and less than a byte more. */
 static __device__ __forceinline__ bool ends_right(struct walk *walk)
 {
     return has_bits(walk) && walk->ended && walk->limit - walk->at < 8;
