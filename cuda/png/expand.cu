@@ -3,7 +3,7 @@
 #include "cuda/common/launch.cuh"
 #include "cuda/png/stripes.cuh"
 
-enum { EXPAND_THREADS = 256, EXPAND_BLOCKS = 64 /* a picture */ };
+enum { EXPAND_THREADS = 256, EXPAND_BLOCKS = 64 /* thread blocks of each picture */ };
 
 /* Returns sample i of a row with samples of 1 to 8 bits. */
 static __device__ __forceinline__ unsigned packed_sample(const unsigned char *row, unsigned i,

@@ -22,14 +22,19 @@ enum {
     PARTS = INFLATE_PARTS, /* parts of a window, and threads of a block */
     WARPS = PARTS / WARP,
     LEAD = INFLATE_LEAD, /* the search for the beginning of a part starts this many bits before */
-    /* Bits of a part: of the first window; at least, which is more than any symbol has; at most. */
+    /* The bits of a part: in the first window (PART_FIRST), the least, which are more than any
+     * symbol has, and the most. */
     PART_FIRST = 256,
     PART_LEAST = 96,
     PART_MOST = 512,
-    ROUNDS_MOST = 12,     /* restarts of threads; then the window ends where the parts agree */
-    MATCHES_MOST = 16384, /* in a window; one with more ends before */
-    MATCH_BYTES = 3,      /* the least bytes of a match */
-    NEAR_BITS = 9,        /* of the codes in the table of distances */
+    /* The most times that threads begin again; the window ends before the first part that still has
+     * a wrong begin. */
+    ROUNDS_MOST = 12,
+    /* The most matches of a window, which ends before the part that would exceed them. */
+    MATCHES_MOST = 16384,
+    MATCH_BYTES = 3, /* the least bytes of a match */
+    /* The bits of the index of the table of distances; longer codes are not in it. */
+    NEAR_BITS = 9,
     NEAR = 1 << NEAR_BITS,
     /* The table's entry: the number of bits of a code, or 0 if the code is longer than the table's
      * index; the number of the distance's extra bits; the smallest distance. */
@@ -39,10 +44,12 @@ enum {
     LONG_MATCH = 16 /* a warp copies a longer match together */
 };
 
-/* The end of a part: a position in bits and why the thread stopped there. */
+/* The end of a part: the position in bits, and flags. ENDED: the block ends there; STOPPED: the
+ * thread stopped before the part's bound, at the block's end or at bits that are no code. */
 static constexpr unsigned STOPPED = 1u << 31, ENDED = 1u << 30, POSITION = ENDED - 1;
 
-/* A match: where it is, its length and distance. */
+/* A match in 64 bits: its offset in the stripe from bit 0 on, then its length and its distance from
+ * these bits on. */
 enum { MATCH_LENGTH = 32, MATCH_DISTANCE = 48 };
 
 uint64_t gf_png_matches_most(uint64_t filtered_bytes)
@@ -56,9 +63,11 @@ struct shared {
     unsigned distances[NEAR];
     unsigned ends[PARTS];
     uint64_t sums[WARPS];
-    unsigned marks[WARPS];  /* where the first match is that each warp has not copied */
-    unsigned valid;         /* number of parts that begin where the part before ends */
-    unsigned begin, length; /* bits before a block's contents; bytes of a stored block */
+    /* For each warp, the offset in the stripe of the first match that it has not copied yet. */
+    unsigned marks[WARPS];
+    unsigned valid; /* number of parts that begin where the part before ends */
+    /* begin: the position in bits of a block's contents; length: the bytes of a stored block. */
+    unsigned begin, length;
     unsigned type;
     bool final, good;
 };
@@ -147,7 +156,7 @@ struct counter {
 /* Writes literals, and lists matches. */
 struct lister : word_writer {
     uint64_t *list;
-    bool bad; /* a match begins before the stream */
+    bool bad; /* a match refers to bytes before the beginning of the stream */
 
     __device__ __forceinline__ void bytes(unsigned bytes, unsigned number)
     {
@@ -241,8 +250,9 @@ static __device__ __forceinline__ void copy_together(unsigned char *to, unsigned
         to[i] = from[i < distance ? i : i % distance];
 }
 
-/* Copies all matches of a window. A warp takes 32 at a time, those whose bytes are there first.
- * Bytes are there before the first match that has not been copied; that match can always be. */
+/* Copies all matches of a window. A warp takes 32 of them at a time, and copies each as soon as the
+ * bytes that it repeats have been written. All bytes before the first match that no warp has copied
+ * yet are written, so that this match can always be copied. */
 static __device__ void copy_matches(const struct png_stripe &stripe, unsigned count,
                                     struct shared *shared)
 {
@@ -265,7 +275,7 @@ static __device__ void copy_matches(const struct png_stripe &stripe, unsigned co
             __threadfence_block();
             const bool now = waits && needs <= there;
             if (!__any_sync(~0u, now)) {
-                __nanosleep(SLEEP_NS); /* other warps have matches before */
+                __nanosleep(SLEEP_NS); /* other warps first have to copy earlier matches */
                 continue;
             }
             if (now && length <= LONG_MATCH)
@@ -293,13 +303,15 @@ static __device__ void copy_matches(const struct png_stripe &stripe, unsigned co
 
 /* ---- windows ---- */
 
-/* A window: its first bit and byte, and the bits of its parts. After it: how it ended. */
+/* A window. bit: the position of its first bit; at: the offset of its first byte in the stripe;
+ * each: the bits of a part; ended: the block ended in the window that was decoded last. */
 struct window {
     unsigned bit, at, each;
     bool ended;
 };
 
-/* A thread's part. */
+/* A thread's part, and a count of its bytes and matches. `start` and `bound` are positions in bits;
+ * the part's last symbol may end after `bound`. */
 struct part {
     struct reader reader;
     unsigned start, bound;
@@ -324,8 +336,9 @@ static __device__ __forceinline__ void open_part(struct part *part, const struct
         part->start = part->reader.at;
 }
 
-/* Decodes the parts until each begins where the part before it ends, or for some rounds; each round
- * makes at least one part more agree. Returns the number of those that agree. */
+/* Decodes the parts until each begins where the part before it ends, but at most ROUNDS_MOST times
+ * again. Each round makes at least one more part right. Returns the number of parts, from the first
+ * one on, that are right. */
 static __device__ __forceinline__ unsigned follow_parts(struct part *part, struct shared *shared)
 {
     const unsigned index = threadIdx.x;
@@ -379,7 +392,7 @@ static __device__ uint64_t sum_before(struct shared *shared, uint64_t own, uint6
 static __device__ bool unpack_window(const struct png_stripe &stripe, struct part *part,
                                      struct window *window, unsigned total, struct shared *shared)
 {
-    enum { MATCHES = 32 /* where their number is in a sum */ };
+    enum { MATCHES = 32 /* the first bit of the number of matches in a sum */ };
     const unsigned index = threadIdx.x;
     open_part(part, window, total, shared);
     unsigned valid = follow_parts(part, shared);

@@ -309,7 +309,7 @@ static __device__ bool read_head(struct bits *bits, struct codes *codes)
            make_code(&codes->literal, codes->lengths, literals, false);
 }
 
-/* Makes the codes of a block of the kind FIXED. */
+/* Makes the codes of a block of the type FIXED, which RFC 1951, section 3.2.6, defines. */
 static __device__ void make_fixed(struct codes *codes)
 {
     enum { ALL = 288, FIXED_DISTANCES = 32 };

@@ -83,8 +83,8 @@ static __device__ __forceinline__ unsigned kept_distance(const struct search &se
     return keeps >> (31 - __clz((int)sure)) & 1 ? search.kept : 1;
 }
 
-/* Finds the distances of a round's granules, one for each lane. Not all of the granules are runs.
- */
+/* Finds the distances of a round's granules, one for each lane. At least one of the granules must
+ * be no run. */
 static __device__ __forceinline__ unsigned find(struct search *search, unsigned k, uint64_t own,
                                                 unsigned runs)
 {

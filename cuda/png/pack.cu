@@ -252,7 +252,8 @@ static __device__ void put_stored(struct writer *writer, const struct png_stripe
 
 /* The granules of a thread. */
 struct own_granules {
-    struct written written[OWN]; /* bytes, if the stripe is stored */
+    /* What each granule writes; only `end`, the number of its bytes, if the stripe is stored. */
+    struct written written[OWN];
     uint64_t bytes[OWN];
 };
 

@@ -28,11 +28,13 @@ struct png_stripe {
     unsigned char *filtered; /* its rows, each after its filter's number; at a multiple of 32 */
     unsigned filtered_bytes, row_bytes; /* the bytes of all rows; the bytes of one row with its
                                          * filter's number */
-    uint64_t *matches;                  /* room for those that wait for their bytes */
+    /* Room for the matches of a window that wait until the bytes which they repeat are written. */
+    uint64_t *matches;
     int first_row, rows;
     int picture;
-    bool last;   /* the picture and the stream end with this stripe */
-    bool marked; /* its first row refers to no row above */
+    bool last; /* the picture and the stream end with this stripe */
+    /* The filters of its first row refer to no row above, since the picture has the mark. */
+    bool marked;
 };
 
 /* How the samples of a picture become pixels with another number of bits or channels. */
@@ -43,9 +45,9 @@ struct png_expansion {
     uint64_t to_pitch;
     int width, height;
     int depth;             /* bits of a sample in the file */
-    int samples, channels; /* of a pixel in the file and in the picture */
-    int colours;           /* of the palette; 0: there is no palette */
-    bool has_clear;        /* a colour is transparent: */
+    int samples, channels; /* the samples of a pixel: in the file, and in the decoded picture */
+    int colours;           /* the number of colours of the palette; 0: there is no palette */
+    bool has_clear;        /* pixels with the samples `clear` are transparent */
     unsigned short clear[3];
     unsigned char palette[256][4]; /* RGBA */
     int picture;
@@ -55,7 +57,7 @@ struct png_decode_group {
     const struct png_idat *chunks;
     const struct png_stripe *stripes;       /* those of marked pictures first */
     const struct png_target *targets;       /* a target for each picture */
-    const struct png_expansion *expansions; /* of some pictures */
+    const struct png_expansion *expansions; /* one for each picture that needs it */
     unsigned chunk_count, count, marked, expansion_count;
     unsigned *unpacked; /* a number for each stripe; not 0: its rows are
                          * decompressed */

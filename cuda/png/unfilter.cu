@@ -344,7 +344,9 @@ static __device__ void undo_stripe(const struct png_stripe &stripe, const struct
               steps = (groups - 1) / WARPS * every + (groups - 1) % WARPS * behind + own;
     struct rows<BYTES> rows = {
     };
-    int at = -warp * behind, first = warp; /* the warp's step in its rows; their number */
+    /* at: the warp's step in its present 32 rows; before 0 it waits. first: the index of these rows
+     * in the stripe, in units of 32 rows. */
+    int at = -warp * behind, first = warp;
     for (int step = 0; step < steps; step++) {
         if (at >= 0 && at < own && first < groups) {
             if (!at)
@@ -362,7 +364,7 @@ static __device__ void undo_stripe(const struct png_stripe &stripe, const struct
     }
 }
 
-/* The stripes from `first` on. */
+/* Undoes the filters of the stripes from `first` on, one for each thread block. */
 template <int WARPS>
 static __global__ void __launch_bounds__(WARP *WARPS)
     unfilter_kernel(const struct png_decode_group group, unsigned first)
