@@ -131,7 +131,7 @@ static __device__ __forceinline__ unsigned gather_pixel(const unsigned char *row
     return *from < 0 ? 0u : __ldg((const unsigned *)(row + *from));
 }
 
-/* Gathers a row of straight RGBA8 that ends within the warp's bytes, without converting it. */
+/* Loads straight RGBA8 as gather_row() does, without converting it. */
 template <int BESIDE>
 static __device__ __forceinline__ void gather_straight(const unsigned char *start,
                                                        const struct strip &strip,
@@ -147,7 +147,8 @@ static __device__ __forceinline__ void gather_straight(const unsigned char *star
     }
 }
 
-/* Gathers a row that ends within the warp's bytes. */
+/* Loads a row whose end, on either side, lies within the warp's words or next to them (strip.plain
+ * is false). Samples beyond the row are those that strip.from names, as the border demands. */
 template <class Sample, int BESIDE>
 static __device__ __forceinline__ void gather_row(const struct view_pair &p,
                                                   const struct strip &strip, long long offset,
@@ -310,7 +311,8 @@ static __device__ __forceinline__ __half2 tiny_halves(unsigned word, int odd)
     return *(const __half2 *)&pair;
 }
 
-/* Returns the upper half of one pair of halves and the lower half of the next pair. */
+/* Returns the pair between two pairs of half-precision numbers that follow each other: the upper
+ * number of `before` in its lower half, and the lower number of `after` in its upper half. */
 static __device__ __forceinline__ __half2 between(__half2 before, __half2 after)
 {
     const unsigned pair =

@@ -51,8 +51,8 @@ template <> struct stored_line<unsigned char> {
     }
 };
 
-/* Returns the window's count^2 variances, which are a whole number of less than 2^53, rounded once.
- */
+/* Returns count^2 times the variance of the window's samples. It is an integer below 2^53, which is
+ * rounded once. */
 static __device__ __forceinline__ float variance_of(const struct gf_guided &guided, unsigned sum,
                                                     unsigned squares)
 {

@@ -443,8 +443,9 @@ template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
     }
 };
 
-/* The oldest code that is launched: convolve_quick_is_faster() chooses END_QUICK, and
- * convolve_near_is_faster() END_NEAR for small matrices. */
+/* The least CODE_VERSION (launch.cuh) whose kernel is ever launched; 0: every one.
+ * convolve_quick_is_faster() makes the choice for END_QUICK, and convolve_near_is_faster() for
+ * END_NEAR with small matrices. */
 template <class Shape, convolve_end END>
 static constexpr int CONVOLVE_OLDEST_CODE = END == END_QUICK                 ? EARLY_CODE
                                             : END == END_NEAR &&Shape::SMALL ? STRIPS_SMALL_CODE
@@ -506,9 +507,10 @@ static convolve_mma_args convolve_mma_args_of(const struct gf_launch *launch,
 }
 
 /* Sets the arguments for near sums. Returns the number of digits of the weights; 0 if these kernels
- * do not accept the matrix, or other kernels are faster. On an H200, for 8K RGB8: 5x5 decimals take
- * 0.125 ms with weights of one digit, 0.137 with two digits, and 0.235 and 0.220 with sums in
- * float; 3x3 decimals take 0.151, and 0.114 in float. */
+ * do not accept the matrix, or other kernels are faster. On an H200, for 8K RGB8: a 5x5 matrix of
+ * decimal fractions takes 0.125 ms with weights of one digit and 0.137 ms with two digits; with
+ * sums in float the two take 0.235 and 0.220 ms. A 3x3 matrix takes 0.151 ms, and 0.114 ms with
+ * sums in float. */
 static int convolve_near_fit(const struct gf_launch *launch, const struct gf_convolve *convolve,
                              convolve_mma_args *args)
 {

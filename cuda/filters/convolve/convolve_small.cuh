@@ -41,7 +41,9 @@ struct small_args {
     float weight[SMALL_SIDE_MAX * SMALL_SIDE_MAX];
 };
 
-/* Converts the lane's samples: v[i] is sample i - HALO of the lane; with 8 bits times 2^-24. */
+/* Converts the words of a row to floats. v[HALO] is the lane's first own sample; HALO samples on
+ * either side of its own ones are converted, too. Samples of 8 bits become 2^-24 times their value
+ * (see tiny_halves()). */
 template <class Sample, int BESIDE, int HALO>
 static __device__ __forceinline__ void widen(const unsigned word[4 + 2 * BESIDE],
                                              float v[STRIP_CHUNK / sizeof(Sample) + 2 * HALO])

@@ -80,8 +80,9 @@ template <int BYTES> struct spread_block {
     long long *row; /* offsets of the ring's rows in the input */
     unsigned *ring; /* for each channel and byte an array of octets */
     unsigned char *stage;
-    int across, first, count; /* warps side by side; the first channel, number of columns */
-    int x, top, rows;         /* the tile in the output */
+    /* across: warps side by side; first: the first channel that the block computes. */
+    int across, first, count;
+    int x, top, rows; /* the tile in the output */
 };
 
 template <int BYTES>

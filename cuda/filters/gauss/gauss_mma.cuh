@@ -507,7 +507,8 @@ template <class Shape, class Args, class Fuse> struct mma_choice<Shape, Args, Fu
 template <class Shape, class Args, class Fuse>
 using mma_state = typename mma_choice<Shape, Args, Fuse, Shape::TOGETHER>::type;
 
-/* The oldest code that is launched: with tables, mma_is_faster() chooses it. */
+/* The least CODE_VERSION (launch.cuh) whose kernel is ever launched; 0: every one. With tables,
+ * mma_is_faster() makes the choice. */
 template <class Shape, class Fuse>
 static constexpr int MMA_OLDEST_CODE = Shape::REACH <= 8 && (Fuse::BEFORE || Fuse::AFTER)
                                            ? STRIPS_SMALL_CODE

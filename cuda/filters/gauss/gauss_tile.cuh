@@ -43,7 +43,7 @@ static __device__ __forceinline__ unsigned pack_bytes(unsigned a, unsigned b, un
 
 enum {
     STAGING_BYTES = TILE_SAMPLES + 16
-}; /* the pitch of a row of results; rows start in different banks */
+}; /* bytes of a row of results; 16 more than samples, so that banks differ */
 
 /* A word holds the samples of two rows, the upper row in its lower half. One addition adds the
  * samples to the left and right in both rows (the sums stay below 2^16), then each row has a

@@ -242,9 +242,10 @@ static __device__ __forceinline__ unsigned bordered_word(const struct view_pair 
     return word;
 }
 
-/* Both return a cudaError_t. They compute the rows of launch->out of a dilation or an erosion of
- * launch->in, with scratch memory of gf_morphology_device_scratch() bytes: rectangles in
- * morphology.cu, other elements in chords.cu: by the first if gf_morphology_is_near(). */
+/* These three functions return a cudaError_t. They compute the rows of launch->out of a dilation or
+ * an erosion of launch->in, with scratch memory of gf_morphology_device_scratch() bytes. The first
+ * one does so for rectangles (morphology.cu), the second one for other elements if
+ * gf_morphology_is_near(), the third one for all others (chords.cu). */
 int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morphology *morphology,
                             unsigned flip);
 int gf_morphology_near(const struct gf_launch *launch, const struct gf_morphology *morphology,

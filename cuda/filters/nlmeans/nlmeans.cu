@@ -12,14 +12,16 @@
 
 enum {
     COLUMNS = 2 * WARP,
-    /* of a tile; an even number, and the same for all windows, so that addresses are constants */
+    /* the pixels from one row of a tile to the next: an even number, and the same for all sizes of
+     * windows, so that distances of addresses are constants */
     TILE_PITCH = COLUMNS + 2 * GF_NLMEANS_SEARCH_MAX + 2
 };
 
 struct nlmeans_args {
     struct view_pair p;
     struct gf_nlmeans nlmeans;
-    unsigned limit; /* 16 bits: the distance that replaces larger ones: their weight is 0, too */
+    /* Only for 16 bits: larger distances are replaced by this one, whose weight is 0 as well. */
+    unsigned limit;
 };
 
 /* The number of columns in which a warp computes results. PATCH columns on each side of the warp
@@ -60,7 +62,7 @@ static __device__ __forceinline__ void fill_tile(const struct nlmeans_args &args
     }
 }
 
-/* The part of a block's thread. */
+/* What a thread of a block works on. */
 template <class Pixels> struct nlmeans_place {
     int x, top; /* the first column of its lane, the first row of its warp */
     int lane;
@@ -135,7 +137,8 @@ static __device__ __forceinline__ void store_means(const struct nlmeans_args &ar
 template <int COUNT> struct pixels8 {
     typedef unsigned pixel;
     static constexpr int channels = COUNT;
-    static constexpr int rows = 12, warps = 4; /* as the registers allow */
+    /* As many as registers allow: the rows of a lane's pixels, and the warps of a block. */
+    static constexpr int rows = 12, warps = 4;
     unsigned sum[4], weights;
 
     static __device__ __forceinline__ pixel load(const unsigned char *row, int x)
@@ -182,8 +185,9 @@ static __device__ __forceinline__ unsigned bits_of(__half2 v)
     return bits;
 }
 
-/* The largest sum of a column, in steps, for which the bits of halves that are seven times as large
- * are those of a number; 0x7C00 is infinity. */
+/* A bound for the sum of a column, in steps of 2^step_bits. Sums are stored as the bits of
+ * half-precision numbers, and up to seven of them are added as integers. The result must stay below
+ * 0x7C00, the bits of infinity, so that it is a number again. */
 enum { COLUMN_MOST = 11696, COLUMN_MOST_BITS = 4096 + (COLUMN_MOST - 8192) / 8 };
 static_assert(7 * COLUMN_MOST_BITS < 0x7C00, "a patch of seven columns");
 
@@ -214,8 +218,9 @@ static __device__ __forceinline__ unsigned weights_of(unsigned distances, __half
 
 /* Numbers that are the same for all shifts. */
 struct pair_constants {
-    float base;    /* 2^(e + 23); an integer below 2^23 that is added to its bits adds as many times
-                    * 2^e. The sum of a column times 2^e is a distance in steps times 2^-24. */
+    /* 2^(e + 23), where 2^e times the sum of a column is its distance in steps, times 2^-24. Adding
+     * an integer below 2^23 to the bits of this float adds that integer times 2^e to the float. */
+    float base;
     __half2 slope; /* negative */
 };
 
@@ -302,7 +307,8 @@ static __global__ void __launch_bounds__(Pixels::warps *WARP, 2)
             add_pairs<Pixels, PATCH, BOUNDED, true, 2>(from + x, centre, constants, ~0u, sums);
         add_pairs<Pixels, PATCH, BOUNDED, true, 1>(from + 2 * search, centre, constants, ~0u, sums);
     }
-    /* The last row of the window, where the last column has no other. */
+    /* The shifts in the last row of the window, in pairs of neighbouring columns. The last column
+     * is alone in its pair. */
 #pragma unroll 1
     for (int x = 0; x <= 2 * search; x += 2)
         add_pairs<Pixels, PATCH, BOUNDED, false, 1>(
@@ -387,7 +393,8 @@ add_shift(const struct nlmeans_args &args, const typename Pixels::pixel *other,
 {
     constexpr int SIDE = 2 * PATCH + 1, SPAN = Pixels::rows + 2 * PATCH;
     typename Pixels::pixel with[SPAN][2];
-    /* The sums of all rows so far; a patch's column is the difference of two of them. */
+    /* The sums over all rows so far. The sum of a patch's column is the difference of two of them.
+     */
     unsigned sum[SPAN][2], column[2];
 #pragma unroll
     for (int i = 0; i < SPAN; i++) {

@@ -1,4 +1,5 @@
-/* Chooses a kernel for a short program, if there is one. */
+/* Chooses a kernel for a short program of point operations, if point_short.cuh has one for its
+ * operations. */
 #include "cuda/filters/point/point_short.cuh"
 
 typedef void short_kernel(struct short_args args);

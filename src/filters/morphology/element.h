@@ -23,10 +23,11 @@ enum {
     /* The most chords: one in each row of a shape. A matrix of up to 31x31 has at most 31 * 16. */
     GF_CHORDS_MAX = 2 * GF_MORPHOLOGY_RADIUS_MAX + 1,
     GF_LEVELS_MAX = 9, /* levels 0 to 8: the longest chord has 501 samples, and 2^8 <= 501 < 2^9 */
-    /* Limits of gf_morphology_is_near(): the number of chords, and two reaches. */
+    /* An element is near, see gf_morphology_is_near(), if it has at most so many chords and reaches
+     * at most so far. */
     GF_NEAR_CHORDS = 64,
-    GF_NEAR_RADIUS = 16, /* rows above and below the middle */
-    GF_NEAR_BYTES = 96,  /* bytes of a row on either side of the middle */
+    GF_NEAR_RADIUS = 16, /* in rows above and below the element's middle */
+    GF_NEAR_BYTES = 96,  /* in bytes of a row on either side of its middle */
 };
 
 /* The element as the filters' parameters describe it. */

@@ -191,7 +191,8 @@ GF_INLINE void find_weights16(const uint32_t *restrict column, const int side, i
     }
 }
 
-/* `side` is a constant where the function is called. */
+/* Sets tile->weight for a row of pixels at the current shift. Callers pass a constant `side`, so
+ * that the compiler unrolls the loops. */
 GF_INLINE void find_weights(struct tile *tile, const int side, int columns,
                             const struct constants *constants, const int bits)
 {

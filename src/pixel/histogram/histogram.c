@@ -243,7 +243,7 @@ enum { TILES_PIECE = 1024 };
 /* Counts of 8-bit samples in one row of tiles, as in struct tally. */
 struct tile_tally {
     uint32_t count[GF_TILES_MAX][GF_HISTOGRAM_TURNS][257];
-    int down; /* the index of that row of tiles; -1: nothing has been counted */
+    int down; /* the index of the row of tiles that is counted; -1: nothing has been counted */
 };
 
 static uint64_t *counters_of(const struct gf_tiles *tiles, int across, int down,
