@@ -72,7 +72,7 @@ struct by_choice {
     }
 };
 
-/* Chooses by arithmetic with the condition as a number, as in guide 3. */
+/* Chooses by arithmetic with the condition as a number, as in the guide Performance Issues. */
 struct by_arithmetic {
     static __device__ float of(float x, int)
     {

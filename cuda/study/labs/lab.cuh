@@ -18,13 +18,14 @@
 #include "cuda/common/check.cuh"
 #include "study/labs/lab.h"
 
-/* Thrown where a call has failed, with the reason in run->error: a lab without paths of errors is
- * half as long, and what it holds is freed on the way. */
+/* Thrown where a call has failed, with the reason in run->error. With an exception a lab needs no
+ * code for errors, and what it holds is freed while the exception passes. */
 struct lab_failed {
     enum gf_status status;
 };
 
-/* Calls a lab's function. A template, so that GF_LAB_RUN() can name it in the declaration. */
+/* Calls a lab's function, and returns its failure as a status. It is a template, so that
+ * GF_LAB_RUN(function) in a lab's declaration is a function. */
 template <void (*LAB)(const struct gf_lab_run *)>
 static enum gf_status lab_run(const struct gf_lab_run *run)
 {
@@ -52,7 +53,8 @@ static inline void lab_require(const struct gf_lab_run *, enum gf_status status,
 
 /* Ends the lab if the call fails, which returns cudaError_t or enum gf_status. */
 #define LAB_TRY(call) lab_require(run, call, #call)
-/* Checks the launches before. The functions below do so, too, before they use a result. */
+/* Ends the lab if an earlier launch has failed. The functions below also check this before they use
+ * a result. */
 #define LAB_LAUNCHED() LAB_TRY(cudaGetLastError())
 
 /* Limits the registers of a thread, in blocks of up to `threads`. Toolkits before 12.4 accept only
@@ -195,7 +197,7 @@ struct lab_time {
     }
 };
 
-/* How many times as long as b a takes. */
+/* Returns how many times as long a takes as b. */
 static inline double operator/(const struct lab_time &a, const struct lab_time &b)
 {
     return a.median_s / b.median_s;

@@ -181,7 +181,8 @@ static __global__ void __launch_bounds__(TILE *TILE)
 
 struct matmul_method {
     const char *label;
-    void (*of_a_b)(const float *a, const float *b, float *c, int n); /* NULL: of A and At */
+    /* NULL: the method computes A At. */
+    void (*of_a_b)(const float *a, const float *b, float *c, int n);
     void (*of_a_at)(const float *a, float *c, int n);
     dim3 block;
 };

@@ -72,7 +72,7 @@ struct occupancy_bench {
     lab_memory<float> in{run, (size_t)count, 1}, out{run, (size_t)count};
     int most_threads = lab_attribute(run, cudaDevAttrMaxThreadsPerMultiProcessor);
 
-    /* The first columns, of which the last is the theoretical occupancy. */
+    /* Returns the values of the first columns, the last of which is the theoretical occupancy. */
     std::vector<double> theory(kernel *kernel, int block, size_t shared) const
     {
         struct cudaFuncAttributes attributes;
@@ -83,8 +83,8 @@ struct occupancy_bench {
                 100.0 * blocks * block / most_threads};
     }
 
-    /* All columns: those of theory(), and the bandwidth of a kernel that copies. held: the number
-     * of floats of a thread. */
+    /* Returns the values of all columns: those of theory(), and the bandwidth of a kernel that
+     * copies. `held` is the number of floats that a thread copies. */
     std::vector<double> measure(kernel *kernel, int block, size_t shared, int held) const
     {
         std::vector<double> values = theory(kernel, block, shared);

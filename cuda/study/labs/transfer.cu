@@ -14,8 +14,8 @@ constexpr int THREADS = 256;
 constexpr size_t SMALL_BYTES =
     16 * LAB_MB; /* fewer bytes are copied in small pieces, because these take long */
 
-/* Copies without a transfer, of host memory (zero copy) or another GPU's: accesses are coalesced,
- * each element once. */
+/* Copies by a kernel and not by a transfer, from or to host memory (zero copy) or another GPU's
+ * memory. Accesses are coalesced, and each element is accessed once. */
 static __global__ void __launch_bounds__(THREADS)
     copy_kernel(const uint4 *in, uint4 *out, size_t count)
 {
@@ -102,7 +102,8 @@ static void move(const struct gf_lab_run *run, const struct transfer_method &met
                                 std::min(piece, bytes - at), kind, stream));
 }
 
-/* Adds the row of a way, and returns its rate to the device. */
+/* Adds the row of a method, with the times of both directions, and returns its rate to the device.
+ */
 static double add_row(const struct gf_lab_run *run, const char *label, double bytes,
                       const struct lab_time &up, const struct lab_time &down)
 {

@@ -10,7 +10,8 @@ constexpr int THREADS = 256;
 
 static __host__ __device__ __forceinline__ float increment(float x)
 {
-    return x + 1.0f; /* the work of guide 1: reads a float, increments it, and writes it */
+    /* The work of Legresley's example: reads a float, increments it, and writes it. */
+    return x + 1.0f;
 }
 
 static __device__ __forceinline__ float4 increment(const float4 &v)

@@ -550,7 +550,7 @@ explain_histogram_kernels(struct gf_lane *lane, const struct gf_stage *wanting, 
 struct way {
     struct gf_pipeline *pipeline;
     struct gf_input *input;
-    struct gf_source *source; /* the source of the profile to which the plan refers */
+    struct gf_source *source; /* owns the ICC profile to which the plan refers */
     struct gf_plan plan;
     int reduction;
 };
