@@ -159,7 +159,8 @@ static enum gf_status status_of_input(const struct gf_archive_ring *ring,
     return GF_OK;
 }
 
-/* Writes on which device the pictures were filtered, as the record names it. */
+/* Writes where the pictures were filtered, for the archive's record: "cpu", or "cuda:0,1" for
+ * devices 0 and 1. */
 static void describe_devices(const struct gf_batch_devices *devices, char *text, size_t size)
 {
     size_t length = (size_t)snprintf(text, size, devices->count ? "cuda" : "cpu");

@@ -195,8 +195,9 @@ static double start_s(const struct gf_cost_work *work)
            ms(work, GF_FIGURE_CUDA_END);
 }
 
-/* Returns the time that the pictures take if each takes long, so that the work of the GPU does not
- * matter: only so many are on their way at the same time. */
+/* Returns the time that decoding takes for pictures of which the GPU decodes a few as slowly as
+ * many: at most GF_BATCH_SLOW_WORKERS of them are decoded at the same time, and then the next ones.
+ * Returns 0 for other pictures. */
 static double ways_s(const struct gf_cost_work *work)
 {
     const double ways = (double)work->files / GF_BATCH_SLOW_WORKERS;

@@ -23,12 +23,12 @@ struct sample {
     int decoded;     /* the sum of the reductions at which earlier outputs decode this picture */
     size_t pictures; /* the number of pictures of the whole batch */
     int processors;
-    double pixels, filter, cuda; /* of a frame of an animation */
-    double all_pixels;           /* of all frames */
+    double pixels, filter, cuda; /* of each picture; of an animation, of one frame */
+    double all_pixels;           /* the pixels of all frames of all pictures */
     struct gf_cost_codec codec, cuda_codec;
     int files;
     bool in_turn, device_codec, device_unpacks;
-    int slow_files; /* a few of them take the GPU as long to decode as many */
+    int slow_files; /* how many pictures are such that the GPU decodes a few as slowly as many */
     bool marked;    /* the present picture is a PNG whose stripes all processors read, as in struct
                      * look */
     bool uses[GF_FIGURES_MAX];
@@ -39,7 +39,7 @@ struct look {
     struct gf_format format;
     enum gf_file_format file;
     double bytes; /* the size of the file; -1: not known */
-    int frames;   /* that are filtered */
+    int frames;   /* the number of frames that are filtered */
     bool device_decodes;
     bool several_scans; /* a JPEG that the GPU decodes in batches only */
     bool marked;        /* a PNG whose stripes all processors read */

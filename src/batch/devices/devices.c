@@ -236,8 +236,9 @@ static double pictures_that_fit(const struct gf_batch_devices *devices, uint64_t
     return bytes > 0 && pixels > 0 ? bytes / (pixels * PIXEL_BYTES * COPIES) : GF_BATCH_WORKERS_MAX;
 }
 
-/* Returns how many workers pictures get of which a few take the GPU as long as many, instead of the
- * usual ones: as many as probably fit in its memory, whose size is not known yet. */
+/* Returns the number of workers for pictures of which the GPU decodes a few as slowly as many: as
+ * many workers as pictures probably fit in the GPU's memory, whose size is not known yet, but not
+ * fewer than `usual`. */
 static int slow_workers(const struct gf_batch_devices *devices, int usual)
 {
     const double fit = pictures_that_fit(devices, (uint64_t)16 << 30);
@@ -245,8 +246,8 @@ static int slow_workers(const struct gf_batch_devices *devices, int usual)
     return slow > usual ? slow : usual;
 }
 
-/* Makes malloc() keep that much at most of what the workers free. It would keep up to 64 MiB for
- * each of them. */
+/* Makes malloc() keep at most `bytes` of the memory that the workers free. It would otherwise keep
+ * up to 64 MiB for each worker. */
 static void bound_kept_memory(uint64_t bytes, int workers)
 {
     enum { BLOCKS_MOST = 32 << 20, KEPT_MOST = 64 << 20 };
@@ -294,8 +295,8 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
     else if (workers > 1) /* twice as many threads if there is room, since the parts of a picture
                            * wait for one another */
         options->threads = (memory ? 1 : 2) * threads / workers;
-    /* Half of the memory is for bands, half for whole pictures. A larger one takes of the bands'
-     * half, too, while other workers wait. */
+    /* Half of the memory is for bands, half for whole pictures. A picture larger than its half also
+     * takes memory from the bands' half, while other workers wait. */
     const uint64_t whole = memory ? memory / 2 : gf_memory_pictures_bytes();
     bound_kept_memory(whole / 2, workers ? workers : 1);
     gf_memory_budget_open(memory_budget, memory ? memory : whole, (memory ? 2 : 1) * workers);

@@ -26,11 +26,12 @@ struct gf_cost_work {
     /* cuda_codec is the codec's work on the CPU if a GPU runs and decodes and encodes most JPEGs
      * itself. */
     struct gf_cost_codec codec, cuda_codec;
-    double cuda_ns;      /* the GPU's time for a pixel of input: copies, decoding, filters and
-                          * encoding */
-    bool device_codec;   /* the GPU decodes or encodes at least some of the pictures */
-    bool slow_files;     /* a few of most pictures take the GPU as long to decode as many: JPEGs of
-                          * several scans and PNGs of other programs */
+    double cuda_ns;    /* the GPU's time for a pixel of input: copies, decoding, filters and
+                        * encoding */
+    bool device_codec; /* the GPU decodes or encodes at least some of the pictures */
+    /* Most of the pictures are such that the GPU decodes a few as slowly as many: JPEGs of several
+     * scans, and PNGs of other programs. */
+    bool slow_files;
     bool device_unpacks; /* the GPU decodes PNGs, which takes it longer than JPEGs */
     bool in_turn;        /* a stage needs the whole picture, so that decoding and encoding do not
                           * overlap */
@@ -43,7 +44,7 @@ struct gf_cost_work {
 struct gf_cost_choice {
     enum gf_device_kind device; /* never GF_DEVICE_AUTO */
     bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
-    bool slow_files;            /* a few of most pictures take it as long to decode as many */
+    bool slow_files;            /* as in struct gf_cost_work */
     double pixels;              /* the pixels of one input; 0: not known */
     bool cpu_alone;             /* without the server the CPU would be faster */
     double cuda_s;              /* the estimated time on one GPU; 0: not known */
@@ -102,7 +103,7 @@ enum {
     GF_BATCH_WORKERS_MAX = 512,
     GF_BATCH_CODEC_WORKERS = 32,
     GF_BATCH_MANY_WORKERS = 96,
-    GF_BATCH_SLOW_WORKERS = 256 /* if a few pictures take the GPU as long to decode as many */
+    GF_BATCH_SLOW_WORKERS = 256 /* with gf_cost_work.slow_files */
 };
 
 /* The number of pictures from which settings pay off that make the start longer. On an H200 150
