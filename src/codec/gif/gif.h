@@ -155,7 +155,8 @@ static inline int gf_gif_index_of(struct gf_palette_table *table, uint32_t pixel
 struct gf_gif_coding {
     struct gf_gif_coder *coder;
     struct gf_gif_bytes codes, more_codes;
-    /* The two indices that each pixel of the area may have (struct gf_gif_pixels). */
+    /* The two indices of each pixel of the area, of which the coder writes one (struct
+     * gf_gif_pixels). */
     unsigned char *either, *other;
 };
 

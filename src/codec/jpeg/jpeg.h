@@ -1,5 +1,5 @@
-/* JPEG files, read and written by libjpeg-turbo. The functions of formats.def open them with their
- * gain maps, by those below. */
+/* JPEG files, which libjpeg-turbo reads and writes. The functions that formats.def names also read
+ * and write gain maps; they call the functions below, which open a JPEG without its gain map. */
 #pragma once
 
 #include "chain/plan.h"
@@ -20,8 +20,9 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
 
 /* The gain map of a JPEG. */
 
-/* Makes the gain map of a result that has that place in the picture of the map: *moved, which the
- * caller frees. `map` and `icc` are the decoded map and its profile. */
+/* Makes the gain map of a result from `jpeg`, the gain map of a picture in which `place` says where
+ * the result lies. `map` and `icc` are the decoded gain map and its profile. *moved becomes the new
+ * gain map as a JPEG, which the caller frees. */
 enum gf_status gf_jpeg_gain_move(const struct gf_blob *jpeg, const struct gf_image *map,
                                  const struct gf_blob *icc, const struct gf_place *place,
                                  struct gf_format result, const struct gf_options *options,

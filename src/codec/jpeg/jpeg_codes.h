@@ -36,7 +36,8 @@ struct gf_jpeg_bits {
     const unsigned char *raw, *raw_end; /* raw bytes that are not in the buffer yet */
     int64_t begin;                      /* offset in the input of the buffer's first byte */
     int stuffed;                        /* number of bytes 0xff in the buffer */
-    /* The number of these bytes before the last place for which an offset was computed. */
+    /* The number of bytes 0xff in the buffer before the byte whose offset in the input was computed
+     * last. stuffed_at has the index in the buffer of each byte 0xff. */
     int passed;
     uint16_t stuffed_at[GF_JPEG_RAW_BYTES + GF_JPEG_BEFORE_BYTES + GF_JPEG_BLOCK_BYTES];
     unsigned char raw_buffer[GF_JPEG_RAW_BYTES];
@@ -233,6 +234,7 @@ void gf_jpeg_index_close(struct gf_jpeg_index *index);
 /* Walks until the beginning of row `row` is known. Returns false if damage or anything unusual
  * comes before it. The last row counts as known only if the end marker follows it. */
 bool gf_jpeg_index_reach(struct gf_jpeg_index *index, int row);
-/* Whether the codes do not end with the last row: the ones that fill its last byte up do not
- * follow, or codes of more units do, up to the end. `index` must be new. */
+/* Whether the data does not end with the codes of the last row and the ones that fill their last
+ * byte: the codes of more units follow up to its end, a row is damaged, or the last byte is filled
+ * otherwise. `index` must be new. */
 bool gf_jpeg_index_has_more(struct gf_jpeg_index *index);

@@ -10,9 +10,10 @@
 #include "codec/jpeg/jpeg_libjpeg.h"
 #include "icc/icc_hdr.h"
 
-enum { ROWS = 16, PART = 65536 /* the distance of two pixels of the map */ };
+enum { ROWS = 16, PART = 65536 /* between neighbouring pixels of the map */ };
 
-/* Where a pixel of the picture lies between two pixels of the map; part: of the second, of PART. */
+/* Where a row or column of the picture lies between two neighbouring ones of the map. part / PART
+ * is the weight of the second one. */
 struct place {
     int first, second;
     unsigned part;
@@ -23,13 +24,16 @@ struct hdr_source {
     struct gf_source *picture;
     struct gf_image map;
     struct gf_gain *gain;
-    struct place *column;  /* a place for each column; NULL before the first row */
-    uint16_t *mixed, *row; /* a row of the map between two of its rows, and at each pixel */
+    struct place *column; /* a place for each column; NULL before the first row */
+    /* Samples of the map at the height of a row of the picture: at the map's own columns, and at
+     * the picture's. */
+    uint16_t *mixed, *row;
     unsigned char *pixels; /* ROWS rows of the picture */
     int y;
 };
 
-/* Both sides are of the same length: the middles of pixels are compared. */
+/* Returns the place of the middle of row or column `at`. The picture has `side` of them and the map
+ * has `map_side` over the same length. */
 static struct place place_of(int at, int side, int map_side)
 {
     const int64_t middle = ((2 * (int64_t)at + 1) * map_side * (PART / 2)) / side - PART / 2,
@@ -236,7 +240,7 @@ static enum gf_status read_picture(struct gf_input *input, int64_t offset, int64
     return gf_input_read_at(input, offset, jpeg->data, (size_t)bytes, &jpeg->size, error);
 }
 
-/* A map of Apple may leave its headroom to the maker note of its picture. */
+/* Adds the headroom from the picture's maker note to a gain map of Apple that lacks it. */
 static enum gf_status add_headroom(const struct gf_jpeg_source *source, struct gf_blob *jpeg,
                                    struct gf_gain_map_facts *map, const char **why,
                                    struct gf_error *error)
@@ -251,9 +255,9 @@ static enum gf_status add_headroom(const struct gf_jpeg_source *source, struct g
     return GF_OK;
 }
 
-/* Finds the gain map among the pictures that the index lists or, without an index, before the end
- * of the file, by the lengths in the XMP. The caller frees the blob, which is empty if there is
- * none. */
+/* Finds the gain map among the pictures that the index lists or, without an index, at the end of
+ * the file, with the length that the XMP states. Reads at most `most` bytes of it. The caller frees
+ * the blob, which is empty if there is none. */
 static enum gf_status find_map(const struct gf_jpeg_source *source, int64_t most,
                                struct gf_blob *jpeg, struct gf_gain_map_facts *map,
                                const char **why, struct gf_error *error)
@@ -281,8 +285,8 @@ static bool has_map(const struct gf_metadata *metadata)
     return gf_metadata_kinds(metadata) & GF_KIND_GAIN_MAP || gf_xmp_names_gain_map(&metadata->xmp);
 }
 
-/* Counts a gain map among the pictures of the index that only itself says what it is, as Apple's
- * do: its first marker segments say it. */
+/* Notes that the file has a gain map if neither the index nor the XMP says so, as in Apple's files:
+ * the gain map's own first marker segments say what it is. */
 static enum gf_status note_map(struct gf_source *source, struct gf_error *error)
 {
     enum { MARKERS = 64 << 10 };
@@ -326,7 +330,8 @@ static bool is_another(const struct gf_input *input)
     return gf_input_is_part(input) || (page > 0 && gf_page_kind(page) != GF_PICTURE_MAIN);
 }
 
-/* Makes a stream an input with an end, since the map lies behind the picture. */
+/* Reads a stream to its end, so that the input has a size and the gain map after the picture can be
+ * read. */
 static enum gf_status take_whole(struct gf_input *input, const struct gf_options *options,
                                  struct gf_error *error)
 {

@@ -179,8 +179,8 @@ enum gf_status gf_jpeg_gain_move(const struct gf_blob *jpeg, const struct gf_ima
     return status;
 }
 
-/* A sink for a JPEG with a gain map, whose place the index before the picture names: the picture is
- * encoded in memory. */
+/* A sink for a JPEG with a gain map. The picture is encoded in memory, because the index, which
+ * precedes it in the file, says where the gain map begins. */
 
 struct gain_sink {
     struct gf_sink base;

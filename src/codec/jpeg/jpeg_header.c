@@ -37,7 +37,8 @@ struct reader {
     const unsigned char *data;
     size_t size;
     uint32_t dc_at[GF_JPEG_TABLES], ac_at[GF_JPEG_TABLES]; /* the offsets of the tables */
-    /* The bits of each coefficient that the scans so far have left out; UNKNOWN: no scan had it. */
+    /* The number of low bits of each coefficient that the scans so far have left to later scans;
+     * UNKNOWN: no scan had the coefficient. */
     signed char left[GF_JPEG_COMPONENTS_MOST][BLOCK];
 };
 
@@ -204,8 +205,8 @@ static bool read_only_scan(struct reader *reader, const unsigned char *at, const
     return end[-3] == 0; /* baseline JPEGs do not use the last two parameters */
 }
 
-/* Whether libjpeg-turbo takes the scan of these components without a warning: its band is allowed,
- * and is neither known nor skipped. */
+/* Whether a scan with that number of components may have this band and these bits: libjpeg-turbo
+ * decodes others with a warning or not at all. */
 static bool valid_band(const struct reader *reader, const struct gf_jpeg_scan *scan, int components)
 {
     if (!reader->progressive)
@@ -216,7 +217,8 @@ static bool valid_band(const struct reader *reader, const struct gf_jpeg_scan *s
     return scan->low <= LOW_MOST && (!scan->high || scan->low == scan->high - 1);
 }
 
-/* Takes a component into the scan; the frame's order is that of the scan, too. */
+/* Adds component c to the scan. Returns false if the components are not in the frame's order, if a
+ * table is missing, or if the scan does not continue where earlier scans of the component ended. */
 static bool add_component(struct reader *reader, struct gf_jpeg_scan *scan, int c)
 {
     if (c < 0 || scan->components >> c)
@@ -336,7 +338,7 @@ static bool read_marker(struct reader *reader, int marker, const unsigned char *
         return true;
     case SOS:
         return read_scan(reader, at, end);
-    default: /* what metadata between scans is worth is libjpeg-turbo's to say */
+    default: /* files with metadata between scans are left to libjpeg-turbo */
         read_application(reader, marker, at, end);
         return !reader->header->scans && (marker == COM || (marker & 0xf0) == APP0);
     }

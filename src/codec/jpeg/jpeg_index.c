@@ -300,7 +300,7 @@ bool gf_jpeg_index_reach(struct gf_jpeg_index *index, int row)
     return index->known >= row;
 }
 
-/* Whether ones fill the byte up whose bits were taken in part, as at the end of a scan. */
+/* Whether the bits of the current byte that were not taken are ones, as at the end of a scan. */
 static bool fills_with_ones(struct gf_jpeg_bits *bits)
 {
     if (bits->next.at >= bits->limit && !gf_jpeg_bits_advance(bits))

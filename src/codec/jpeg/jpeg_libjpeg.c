@@ -79,7 +79,8 @@ static enum gf_status begin_marker(struct gf_jpeg_markers *markers, struct gf_er
     const size_t length =
         there(markers) < HEAD_BYTES ? 2 : (size_t)(markers->next[2] << 8 | markers->next[3]);
     markers->lengthless |= length < 2;
-    markers->left = length < 2 ? HEAD_BYTES : 2 + length; /* libjpeg may refuse a wrong length */
+    /* A wrong length is passed to libjpeg, which may refuse it. */
+    markers->left = length < 2 ? HEAD_BYTES : 2 + length;
     return status;
 }
 
@@ -267,9 +268,9 @@ void gf_jpeg_tell_stray(struct gf_jpeg_source *source)
     source->stray_told += stray;
 }
 
-/* Warns once of bytes behind the codes of a scan that concern no pixel: zeros and fill bytes, and
- * behind the last scan others that are no codes. Otherwise they may be codes of a scan that lost
- * its place, as they are before a restart marker. */
+/* Warns once of bytes after the codes of a scan that concern no pixel: zeros and fill bytes and,
+ * after the last scan, other bytes that are no codes. Returns false for all other bytes: they may
+ * be codes of a scan that lost its place, as bytes before a restart marker are. */
 static bool passes_bytes(struct gf_jpeg_source *source)
 {
     const int count = source->errors.msg_parm.i[0], marker = source->errors.msg_parm.i[1];

@@ -31,8 +31,7 @@ struct gf_jpeg_markers {
     unsigned char buffer[GF_JPEG_MARKERS_BUFFER_BYTES];
 };
 
-/* Returns the offset in the input of a byte that the last call of jpeg_segments_next()
- * returned. */
+/* Returns the offset in the input of a byte that the last call of jpeg_markers_next() returned. */
 int64_t gf_jpeg_markers_place(const struct gf_jpeg_markers *markers, const unsigned char *at);
 /* Returns bytes that were read ahead to the input. */
 enum gf_status gf_jpeg_markers_close(struct gf_jpeg_markers *markers,
@@ -57,7 +56,8 @@ struct gf_jpeg_source {
     struct gf_jpeg_strips_reader *strips; /* NULL: libjpeg decodes the rows by itself */
     bool header_read, started, forgiven, texts_left_out;
     bool cut; /* the input ended before the end marker */
-    /* Whether a warning about them was given. */
+    /* Whether a warning was given about parameters that libjpeg ignores, about bytes after the
+     * codes, and about marker segments without a valid length. */
     bool parameters_told, fill_told, lengthless_told;
     int64_t stray_told; /* number of bytes between marker segments about which a warning was
                          * given */

@@ -9,10 +9,12 @@
 
 enum {
     FRAME_BYTES = GF_PNG_HEAD_BYTES + GF_PNG_CRC_BYTES,
-    STRIPE_BYTES_MOST = 16 << 20, /* with the mark */
-    STREAM_BYTES_MOST = 64 << 20, /* decompressed, without it: all pictures of a group wait for the
-                                   * largest one */
-    CHUNK_BYTES_MOST = 96 << 20,  /* whose bits can be counted in 30 bits */
+    STRIPE_BYTES_MOST = 16 << 20, /* the most bytes of a stripe in a file with the mark */
+    /* The most decompressed bytes of a file without the mark, since all pictures of a group wait
+     * for the largest one. */
+    STREAM_BYTES_MOST = 64 << 20,
+    /* The most compressed bytes, whose bits the GPU counts in 30 bits. */
+    CHUNK_BYTES_MOST = 96 << 20,
     ZLIB_HEAD_BYTES = 2,
     ADLER_BYTES = 4,
     GRAY = 0,

@@ -263,8 +263,10 @@ struct frames_source {
     struct frame *frame;
     int stated, found; /* numbers of frames: by acTL, and in the file */
     int before;        /* 1: picture 0 is no frame */
-    size_t head_bytes; /* with which the file begins, and so does the PNG of each frame */
-    int drawn;         /* the frames that are on the canvas */
+    /* The bytes before the first frame's chunks in the file, with which the PNG of each frame
+     * begins, too. */
+    size_t head_bytes;
+    int drawn; /* how many frames have been drawn on the canvas */
     unsigned char *png, *row;
     unsigned char *under; /* the canvas below the last frame */
 };
@@ -360,7 +362,7 @@ static const char *find_frames(struct frames_source *source)
     }
     if (!sequence && source->before && is(&chunk, "IEND"))
         return take_still(source);
-    /* Of a frame that is cut off, the file has a byte of pixels at least. */
+    /* The last frame counts only if the file has at least one byte of its pixels. */
     source->found -= source->found && file->size - source->frame[source->found - 1].first <=
                                           GF_PNG_HEAD_BYTES + GF_PNG_SEQUENCE_BYTES;
     return source->found < source->stated ? "some of its frames are missing" : NULL;
@@ -569,7 +571,8 @@ static void frames_release(struct gf_whole_source *whole)
     free(source->under);
 }
 
-/* The input is behind the file's end already, which a cell tells with this. */
+/* Nothing is left to do, since the input is after the file's end already. The function exists so
+ * that a cell (src/codec/cell) reports this position of the input. */
 static enum gf_status frames_finish(struct gf_source *base, struct gf_error *error)
 {
     (void)base;

@@ -15,8 +15,9 @@ enum {
     STRIPE_BYTES = 256 << 10, /* small enough for 16 threads to share a picture of 2 megapixels */
     LARGE_BYTES = 16 << 20,   /* a larger picture has larger stripes */
     LARGE_STRIPE_BYTES = 512 << 10,
-    LEAST_ROWS = 24,     /* the first row of a stripe compresses worse than others */
-    MOST_BYTES = 1 << 20 /* the limit of a stripe's bytes for LEAST_ROWS */
+    /* The least rows of a stripe, whose first row compresses worse than others. */
+    LEAST_ROWS = 24,
+    MOST_BYTES = 1 << 20 /* unless LEAST_ROWS rows have more bytes than this */
 };
 
 int gf_png_mark_rows(size_t row_bytes, int height)

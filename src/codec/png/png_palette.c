@@ -1,5 +1,5 @@
-/* Writes a PNG with a palette. First it holds a picture whose colours are to be reduced to one,
- * and reduces them. */
+/* Writes a PNG with a palette. The first part of the file holds a whole picture whose colours are
+ * to be reduced to a palette, and reduces them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@
 struct gf_png_held {
     struct gf_image picture; /* of 8 bits; data is NULL if none is held */
     int rows;                /* the number of rows so far */
-    bool rounded;            /* samples of 16 bits were no levels of 8 */
+    /* A sample of 16 bits was rounded, because no 8-bit sample stands for the same value. */
+    bool rounded;
     struct gf_palette palette;
 };
 
@@ -71,8 +72,9 @@ static void png_hold_rows(struct gf_png_held *held, int bits, int rows, const un
     }
 }
 
-/* Returns the least bits of gray samples that have all levels of the palette. Returns 0 if the
- * palette has colours or alpha, or if an index, which has `bits`, is shorter. */
+/* Returns the least number of bits, 1 to 8, with which gray samples can have all levels of the
+ * palette. Returns 0 if the palette has colours or alpha, or if an index has fewer bits, `bits`,
+ * than that. */
 static int png_gray_bits(const struct gf_palette *palette, int bits)
 {
     int least = 1;
@@ -149,7 +151,8 @@ static enum gf_status write_palette(const struct palette_sink *sink, struct gf_e
 static enum gf_status begin_indices(struct palette_sink *sink, struct gf_error *error)
 {
     struct gf_format packed = {.height = sink->format.height, .channels = 1, .bits = 8};
-    /* Gray of many levels is smaller when filtered, of fewer unfiltered. */
+    /* Gray of many levels compresses better when it is filtered, gray of fewer levels when it is
+     * not. */
     const bool filtered = sink->gray_bits == 8 && sink->table.colours > 64;
     packed.width = (sink->format.width * sink->bits + 7) / 8;
     if (!sink->gray_bits)
@@ -321,7 +324,8 @@ static void fix_palette(struct palette_sink *sink)
         sink->fixed = index_of(sink, black) >= 0;
 }
 
-/* Whether the colours are to be reduced. A palette of the input that has no more of them stays. */
+/* Whether the colours are to be reduced. If the input has a palette of no more colours than wanted,
+ * that palette stays. */
 static bool reduces_colours(const struct palette_sink *sink, const struct gf_metadata *metadata)
 {
     const size_t most = (size_t)sink->options.png_colours;

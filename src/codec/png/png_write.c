@@ -129,15 +129,17 @@ static enum gf_status png_picture_sink_open(const struct gf_sink_order *order,
     return GF_OK;
 }
 
-/* Writes an animated PNG (APNG). Each frame is the box of what has changed since the frame before,
- * which the writer of PNG makes. Frames that change nothing only lengthen the one before. */
+/* Writes an animated PNG (APNG). A frame is written as the box of the pixels that have changed
+ * since the frame before; the writer of single PNGs makes its chunks. A frame that changes nothing
+ * only lengthens the frame before. */
 
 struct animation {
     unsigned char *shown;    /* the last frame, which is not written yet */
-    struct gf_rectangle box; /* what it has changed */
+    struct gf_rectangle box; /* the box of the pixels that this frame changes */
     struct gf_duration duration;
-    uint32_t frames, sequence; /* what is written: the frames; the fcTL and fdAT chunks */
-    int64_t count_at;          /* where acTL is in the output */
+    /* frames: how many were written; sequence: how many fcTL and fdAT chunks were written. */
+    uint32_t frames, sequence;
+    int64_t count_at; /* where acTL is in the output */
 };
 
 /* ---- durations ---- */
@@ -195,7 +197,9 @@ static enum gf_status write_control(const struct gf_whole_sink *sink, struct gf_
     const struct gf_duration duration = animation->duration;
     const struct gf_duration time =
         fraction(duration.count, duration.per_second ? duration.per_second : HUNDREDTHS, TIME_MOST);
-    unsigned char control[GF_PNG_CONTROL_BYTES] = {0}; /* at its end: replace, and do not clear */
+    /* Its last two bytes stay 0: the frame replaces what is below it, and its place is not cleared
+     * afterwards. */
+    unsigned char control[GF_PNG_CONTROL_BYTES] = {0};
     gf_png_put_be32(control, animation->sequence++);
     gf_png_put_be32(control + 4, (uint32_t)animation->box.width);
     gf_png_put_be32(control + 8, (uint32_t)animation->box.height);

@@ -329,7 +329,8 @@ struct refining {
     const struct gf_palette_bins *bins;
     int parts;
     int16_t at[GF_PALETTE_AXES][GF_PALETTE_MOST]; /* the entries' coordinates, [axis][entry] */
-    /* The totals of each part and entry: [parts][GF_PALETTE_MOST]. */
+    /* The totals of each entry, for each of the `parts` parts of the bins, which threads sum up
+     * separately: [parts][GF_PALETTE_MOST]. */
     struct totals (*sums)[GF_PALETTE_MOST];
 };
 

@@ -126,7 +126,7 @@ struct search {
     const uint8_t *data;
     size_t size;
     size_t distance; /* distance of the last granule; 0: it has none */
-    size_t kept;     /* the last other distance; 0: none was found yet */
+    size_t kept;     /* the last distance other than 1; 0: none was found yet */
     /* For each hash, the latest position in earlier rounds with that hash, plus one. */
     uint32_t table[1 << HASH_BITS];
 };
