@@ -250,8 +250,9 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
     image->data = gf_buffer_pool_take(buffers, image->pitch * (size_t)format.height);
     if (image->data) {
         struct gf_coder_picture picture = gf_device_file_work(file, image);
-        /* Each time that memory is pinned waits for all work of the device, so that none is pinned
-         * while pictures are decoded that take long. */
+        /* Pinning memory waits for all work of the device. Before a picture whose decoding takes
+         * long, all shared memory for files is therefore pinned at once, so that none must be
+         * pinned during such work. */
         if (gf_coder_calls[picture.kind].slow)
             gf_buffer_pool_pin_shared(buffers);
         gf_buffer_pool_pin(buffers, file->data);

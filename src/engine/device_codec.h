@@ -22,7 +22,7 @@ struct gf_device_file {
     union {
         struct gf_jpeg_header jpeg;
         struct gf_png_file png;
-        const struct gf_yuv *yuv; /* the source's */
+        const struct gf_yuv *yuv; /* belongs to the source */
     };
 };
 

@@ -94,8 +94,8 @@ static uint64_t yuv_encode_bytes(const struct gf_coder_picture *picture)
  * memory. */
 enum { PINNED_GROUP_BYTES = 1 << 30 };
 
-/* The most pictures of a group. A group of pictures that take long, however few they are, should
- * have all that wait. */
+/* The most pictures of a group. Where a group of few pictures takes as long as one of many (SLOW),
+ * it should have all pictures that wait. */
 enum { USUAL = 32, SLOW = GF_CODER_GROUP_MOST };
 
 const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
@@ -113,13 +113,14 @@ const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
 
 /* Two threads decode and two encode, so that one of them copies while the other one computes. With
  * larger groups all callers would come and go together, and the device would do one kind of work at
- * a time. Four more threads decode the pictures that take long, from the first of these on. */
+ * a time. SLOW_THREADS more threads decode the pictures of such groups (SLOW); they are started
+ * when the first such picture comes. */
 enum role { DECODES, ENCODES, DECODES_SLOWLY, ROLES };
 enum { USUAL_THREADS = 4, SLOW_THREADS = 4, THREADS = USUAL_THREADS + SLOW_THREADS, TURNS = 2 };
 
-/* How long the first picture of a slow group waits for others. The pictures of a group come back
- * together: without the wait the first of them would be a group of its own, and the others would
- * wait until a thread has decoded it. */
+/* How long the first picture of a slow group waits for others. When a group is done, the callers
+ * bring their next pictures at about the same time. Without the wait the first of them would be a
+ * group of its own, and the others would wait until a thread has decoded it. */
 static const double GATHER_S = 4e-3;
 
 /* The pictures that wait for the threads of a role. */
@@ -161,7 +162,7 @@ struct gf_device_coders {
     uint64_t usual_bytes;
     int callers; /* how many callers may come at the same time */
     bool ended;
-    int threads; /* that have been started or tried */
+    int threads; /* how many threads have been started, with those that could not be started */
     struct queue queue[ROLES];
     struct coding_thread thread[THREADS];
 };
@@ -288,7 +289,7 @@ static int take_waiting(struct coding_thread *thread, struct gf_coding **group, 
     return count;
 }
 
-/* Whether a group can begin: others of it may still come for a moment if the group is slow, unless
+/* Whether a group can begin. A group of slow pictures waits for a moment for more of them, unless
  * it is as large as it can be or all callers wait already. The caller holds the lock. */
 static bool is_gathered(const struct gf_device_coders *coders, const struct queue *queue)
 {
@@ -296,7 +297,7 @@ static bool is_gathered(const struct gf_device_coders *coders, const struct queu
            gf_now() - queue->first->came_s >= GATHER_S;
 }
 
-/* Waits until the first picture's wait for others ends, or one comes. */
+/* Waits until another picture comes, but at most GATHER_S from the time when the first one came. */
 static void gather(struct gf_device_coders *coders, struct queue *queue)
 {
     const double until_s = queue->first->came_s + GATHER_S;

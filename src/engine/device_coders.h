@@ -24,7 +24,7 @@ enum gf_coder_kind {
     GF_CODER_KINDS
 };
 
-enum { GF_CODER_GROUP_MOST = 128 }; /* pictures of any kind */
+enum { GF_CODER_GROUP_MOST = 128 }; /* the most pictures of a group, of any kind */
 
 /* A picture that a coder is to decode or encode. The headers in cuda/ say which members of the
  * union are input and which are results. */
@@ -49,7 +49,7 @@ struct gf_coder_picture {
 
 struct gf_coder_calls {
     bool encodes;
-    bool slow;  /* a group takes long, however few pictures it has */
+    bool slow;  /* a group of few pictures takes as long as one of many */
     bool keeps; /* if a run and the next one have several pictures, the results of the first stay
                  * until the run after these */
     int group_most;       /* the most pictures of a group */
@@ -103,12 +103,12 @@ struct gf_coding {
     enum gf_status status;
     struct gf_error error;
     uint64_t bytes; /* the device memory that coding the picture takes */
-    double came_s;  /* when it came */
+    double came_s;  /* the time of gf_now() when the picture began to wait */
     struct gf_coding *next;
 };
 
-/* Begins to code `count` pictures, which share groups with no others as far as possible. What
- * gf_device_coders_run() says of a picture holds for each of them. */
+/* Begins to code `count` pictures, if possible in groups of their own. What gf_device_coders_run()
+ * says of a picture holds for each of them. */
 void gf_device_coders_begin(struct gf_device_coders *coders, struct gf_coding *const *codings,
                             int count);
 
