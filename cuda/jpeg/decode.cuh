@@ -51,7 +51,7 @@ enum {
  * whole stream if there are none) begins at a byte, with known predictions. It is cut into
  * subsequences of a fixed number of bits, one for each thread; a thread block has a sequence of
  * them. A thread owns the 8x8 blocks that begin in its subsequence. A state tells where the first
- * block after a bit begins, and which block of the MCU it is. The state at the begin of a
+ * block after a bit begins, and which block of the MCU it is. The state at the beginning of a
  * subsequence is its entry; the state at its end is its exit, which is the entry of the next
  * subsequence. (Weissenberger and Schmidt, "Accelerating JPEG Decompression on GPUs", 2021) */
 
@@ -197,7 +197,7 @@ struct jpeg_group {
     uint16_t *exits, *blocks; /* the exit of each subsequence, and the number of its blocks */
     uint16_t *sequence_entry; /* the assumed entry of each sequence's first own subsequence */
     unsigned *sequence_blocks;
-    int4 *dc_sums; /* the sums of each tile from its last interval's begin on */
+    int4 *dc_sums; /* for each tile, the sums since its last interval began */
     int16_t *coefficients, *dc;
     unsigned *flags, *ends;
 };

@@ -152,8 +152,8 @@ static __device__ __forceinline__ void decode(struct own *own, struct decode_sha
     }
 }
 
-/* Whether the subsequence ended at the begin of the next subsequence, or less than a byte before
- * the end of its interval. */
+/* Whether the subsequence ended at the beginning of the next subsequence, or less than a byte
+ * before the end of its interval. */
 static __device__ bool ended_right(const struct own *own, const struct span *span, unsigned decoded,
                                    unsigned assumed, unsigned assumed_exit)
 {
@@ -233,7 +233,7 @@ cudaError_t gf_jpeg_decode_blocks(const struct jpeg_group *group, cudaStream_t s
     return cudaGetLastError();
 }
 
-/* Adds up the differences of the DC values of each component, from the begin of each restart
+/* Adds up the differences of the DC values of each component, from the beginning of each restart
  * interval: first the sums of tiles of MCUs, then each value. */
 
 enum { DC_THREADS = 256, DC_EACH = DC_TILE / DC_THREADS };

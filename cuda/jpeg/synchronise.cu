@@ -15,7 +15,7 @@ enum {
     REPAIR_PASSES_MOST = 512
 };                                   /* the most passes in which a thread block repairs a picture's
                                       * sequences one after another */
-enum kind { OUTSIDE, FIRST, LATER }; /* FIRST: the entry is known */
+enum kind { OUTSIDE, FIRST, LATER }; /* FIRST of its interval: the entry is known */
 
 /* A picture's stream, its tables in shared memory, and its MCUs. */
 struct source {
