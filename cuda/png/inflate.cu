@@ -27,8 +27,8 @@ enum {
     PART_FIRST = 256,
     PART_LEAST = 96,
     PART_MOST = 512,
-    /* The most times that threads begin again; the window ends before the first part that still has
-     * a wrong begin. */
+    /* The most times that threads begin again; the window ends before the first part that still
+     * begins at a wrong bit. */
     ROUNDS_MOST = 12,
     /* The most matches of a window, which ends before the part that would exceed them. */
     MATCHES_MOST = 16384,
