@@ -194,7 +194,7 @@ struct gf_jpeg_mark {
 struct gf_jpeg_subsequence {
     int64_t end;               /* offset in the input where the next subsequence begins */
     int count;                 /* number of marks, which may be 0 */
-    size_t room;               /* for marks */
+    size_t room;               /* the number of marks for which `mark` has room */
     struct gf_jpeg_mark *mark; /* the beginnings of consecutive units */
 };
 

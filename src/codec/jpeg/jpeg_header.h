@@ -36,7 +36,7 @@ struct gf_jpeg_scan {
      * scan and that are left to later scans. A sequential scan has the band 0 to 63. */
     uint8_t first, last, high, low;
     unsigned restart_interval; /* as in struct gf_jpeg_header */
-    uint32_t begin, end;       /* the entropy-coded bytes, up to the marker behind them */
+    uint32_t begin, end;       /* offsets of the entropy-coded bytes and of the marker after them */
     /* Where the tables of each component begin, at the 16 numbers of codes; 0: a table that the
      * scan does not use. */
     uint32_t dc[GF_JPEG_COMPONENTS_MOST], ac[GF_JPEG_COMPONENTS_MOST];
@@ -55,9 +55,9 @@ struct gf_jpeg_header {
     unsigned restart_interval; /* the units (MCUs) between restart markers; 0: there are no restart
                                 * markers */
     size_t scan;               /* the offset of the first entropy-coded byte */
-    int scans; /* of a file of several scans; 0: there is one, with all components */
+    int scans;                 /* the number of scans; 0 if a single scan has all components */
     struct gf_jpeg_scan list[GF_JPEG_SCANS_MOST];
-    size_t end; /* of a file of several scans: the offset behind the end marker */
+    size_t end; /* the offset after the end marker; only set if `scans` is not 0 */
 };
 
 /* Reads the header of a JPEG, and all headers of a file of several scans. Returns true if the GPU

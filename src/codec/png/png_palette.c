@@ -12,7 +12,7 @@
 #include "gpufilter/options.h"
 
 struct gf_png_held {
-    struct gf_image picture; /* of 8 bits; data is NULL if none is held */
+    struct gf_image picture; /* has samples of 8 bits; its data is NULL if no picture is held */
     int rows;                /* the number of rows so far */
     /* A sample of 16 bits was rounded, because no 8-bit sample stands for the same value. */
     bool rounded;
@@ -99,7 +99,7 @@ struct palette_sink {
     struct gf_palette_table table;
     bool fixed;             /* the palette is the input's and does not grow */
     int bits;               /* bits of an index, when all colours are known */
-    int gray_bits;          /* if indices are samples of gray, their bits; else 0 */
+    int gray_bits;          /* the bits of an index if indices are samples of gray; otherwise 0 */
     int row;                /* the next row */
     unsigned char *indices; /* the indices of all rows so far, or of one row if the palette is
                              * fixed */
