@@ -116,7 +116,8 @@ static bool has_scans(const struct gf_device_file *file)
     return file->decoder->kind == GF_CODER_JPEG_DECODE && file->jpeg.scans;
 }
 
-/* Whether the file is a PNG whose stream the device has to follow from its begin. */
+/* Whether the file is a PNG without the mark of independent stripes, whose stream the device must
+ * decompress from its beginning on. */
 static bool has_stream(const struct gf_device_file *file)
 {
     return file->decoder->kind == GF_CODER_PNG_DECODE && !file->png.marked;

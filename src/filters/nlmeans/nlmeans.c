@@ -57,13 +57,15 @@ static uint16_t weight_of(int distance, double slope)
     return (uint16_t)(root * root);
 }
 
-/* `weighted` is the squared difference of patches that have the weight 1/e. */
+/* Sets the constants and the weights for 8 bits. `weighted` is the squared difference of patches
+ * whose weight is 1/e. */
 static void prepare_8bit(struct constants *constants, double weighted)
 {
     const double least = weighted * GF_NLMEANS_ZERO / GF_NLMEANS_DISTANCES;
     int bits;
-    frexp(least, &bits); /* 2^bits is above it, but not above twice of it */
-    const double steps = ldexp(weighted, -bits) * GF_NLMEANS_REACH; /* for which u is 0 */
+    frexp(least, &bits); /* 2^bits is more than `least`, and at most twice of it */
+    /* The distance, in steps, from which on u (nlmeans.h) is 0. */
+    const double steps = ldexp(weighted, -bits) * GF_NLMEANS_REACH;
     const double slope = round_to_half(GF_NLMEANS_TOP * 0x1p24 / steps);
     constants->nlmeans.step_bits = bits;
     constants->nlmeans.slope = (float)slope;

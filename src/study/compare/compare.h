@@ -49,11 +49,11 @@ struct gf_compare_run {
     char refused[160];
     int lanes, band_rows; /* the values that the layout chose */
     struct gf_options options;
-    struct gf_timing total;  /* the time from call to return; host memory stays pinned between
-                              * runs */
-    struct gf_timing window; /* the time from the begin of the first copy or stage to the end of the
-                              * last */
-    double overlap;          /* the overlap as in the profile */
+    struct gf_timing total; /* the time from call to return; host memory stays pinned between
+                             * runs */
+    /* The time from the beginning of the first copy or stage to the end of the last. */
+    struct gf_timing window;
+    double overlap;             /* the part of the spans' busy time, 0..1, that overlaps */
     double kernels_s, copies_s; /* the times with one lane, so that nothing overlaps */
     double estimate_s;          /* the window that gf_compare_estimate() estimates */
 };

@@ -217,7 +217,7 @@ struct gf_lab_values {
 struct gf_lab_request {
     const struct gf_lab *lab;    /* NULL: all labs, which then run with their defaults */
     bool help;                   /* NAME:help was given */
-    struct gf_lab_values values; /* for all labs without `param` */
+    struct gf_lab_values values; /* if `lab` is NULL, `param` is not used */
 };
 
 /* Returns the labs in the order of GF_LABS(); NULL after the last one. */
