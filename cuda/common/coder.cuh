@@ -213,6 +213,7 @@ template <class Part> static void pin_ahead(struct encoder<Part> *encoder)
         (void)gf_cuda_pinned_alloc(CODED_LEAST, &encoder->coded);
     if (!encoder->last.data)
         (void)gf_cuda_pinned_alloc(CODED_LEAST, &encoder->last);
+    (void)cudaGetLastError(); /* the next launch must not report a failure of these */
 }
 
 /* Keeps the results of the last run during this one. */

@@ -6,6 +6,10 @@
 
 enum { MCU_BLOCK_BITS = 4, COMPONENT_BITS = 2 };
 
+/* A warp walks through a scan, and takes a microsecond or more to begin an interval. The other
+ * pictures of the group wait for that. */
+enum { SCAN_BYTES_MOST = 16 << 20, INTERVALS_MOST = 1 << 18 };
+
 static bool has(const struct gf_jpeg_scan *scan, int component)
 {
     return scan->components >> component & 1;
@@ -152,6 +156,9 @@ bool gf_jpeg_describe_scans(const struct gf_jpeg_header *header, const struct jp
         const uint64_t interval = (uint64_t)from->restart_interval * scan.mcu_blocks;
         scan.interval_blocks =
             interval && interval < scan.blocks ? (unsigned)interval : scan.blocks;
+        if (from->end - from->begin > SCAN_BYTES_MOST ||
+            scan.blocks / scan.interval_blocks > INTERVALS_MOST)
+            return false;
         if (scans)
             scans[i] = scan;
     }

@@ -520,9 +520,10 @@ static __device__ __forceinline__ bool decode_band_bits(struct walk *walk, const
                                    shared->coefficients[b], &run))
                 return false;
         }
-        if (n + CHUNK - walk->told >= TELL_AFTER) {
-            walk->told = n + CHUNK;
-            tell(work, lane, walk->told);
+        const unsigned done = n + CHUNK < end ? n + CHUNK : end;
+        if (done - walk->told >= TELL_AFTER) {
+            walk->told = done;
+            tell(work, lane, done);
         }
     }
     return !run;

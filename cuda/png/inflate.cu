@@ -41,7 +41,12 @@ enum {
     DISTANCE_EXTRA = 4,
     DISTANCE_VALUE = 8,
     SLEEP_NS = 40,
-    LONG_MATCH = 16 /* a warp copies a longer match together */
+    LONG_MATCH = 16, /* a warp copies a longer match together */
+    /* A stream may have BLOCKS_LEAST blocks and one more for BLOCK_BYTES bytes each, at most
+     * BLOCKS_MOST. A block takes some ten microseconds, and an empty one has 10 bits. */
+    BLOCKS_LEAST = 256,
+    BLOCKS_MOST = 1 << 16,
+    BLOCK_BYTES = 64
 };
 
 /* The end of a part: the position in bits, and flags. ENDED: the block ends there; STOPPED: the
@@ -455,10 +460,14 @@ static __device__ bool unpack(const struct png_stripe &stripe, struct shared *sh
                    total = 8 * (before + stripe.packed_bytes);
     struct window window = {8 * before, 0, PART_FIRST, false};
     struct part part;
+    unsigned blocks =
+        smaller_of(BLOCKS_LEAST + stripe.filtered_bytes / BLOCK_BYTES, (unsigned)BLOCKS_MOST);
     bool final = false;
     part.reader.words = (const unsigned *)(stripe.packed - before);
     part.reader.end = (before + stripe.packed_bytes + 3) / 4;
     while (!final && window.bit < total) {
+        if (!blocks--)
+            return false;
         __syncthreads(); /* before the codes change */
         if (threadIdx.x < WARP)
             open_block(part.reader.words, window.bit, total, shared);

@@ -113,6 +113,8 @@ static __device__ __forceinline__ unsigned find_symbol(const struct code *code, 
                                                        unsigned least, unsigned most)
 {
     const unsigned value = __brev(window) >> (32 - LONGEST);
+    if (least > 1 && value < code->limit[least - 1]) /* a shorter code, of no valid symbol */
+        return 0;
     for (unsigned n = least; n <= most; n++) {
         if (value < code->limit[n])
             return n << 16 | code->symbol[code->base[n] + (int)(value >> (LONGEST - n))];

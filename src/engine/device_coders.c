@@ -177,8 +177,8 @@ static inline void semaphore_wait(sem_t *semaphore)
  * lock. */
 static inline uint64_t bytes_of_thread(const struct gf_device_coders *coders)
 {
-    return (coders->lent_bytes ? coders->lent_bytes : coders->usual_bytes) /
-           (unsigned)coders->threads;
+    /* Threads that start later count, too: the others then still hold the memory they have. */
+    return (coders->lent_bytes ? coders->lent_bytes : coders->usual_bytes) / THREADS;
 }
 
 /* The main function of the coding threads, and what it calls. */
@@ -327,6 +327,8 @@ static int take_group(struct coding_thread *thread, struct gf_coding **group, ui
         queue->first && (!queue->slow || coders->ended ||
                          (!(queue->wanted & ~thread->prepared) && is_gathered(coders, queue)));
     const int count = begins ? take_waiting(thread, group, bytes) : 0;
+    if (count && queue->first) /* for another thread */
+        pthread_cond_signal(&queue->filled);
     *wanted = queue->wanted & ~thread->prepared;
     *ended = coders->ended;
     pthread_mutex_unlock(&coders->lock);

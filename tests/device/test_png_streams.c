@@ -473,12 +473,56 @@ static void test_beyond_palette(void **state)
     assert_true(decoded > 0 && decoded <= 4);
 }
 
+/* A stream of a picture of 2 rows of 8 zeros, one of those that the GPU must leave to the CPU. */
+static struct bytes left_to_cpu(int which)
+{
+    enum { ROW = 9, EMPTY_BLOCKS = 3000 };
+    static const unsigned char zeros[2 * ROW];
+    struct bytes out = {.size = 0};
+    unsigned char adler[4];
+    int bit = 0;
+    add(&out, which == 0 ? "\x88\x1c" : "\x78\x9c", 2); /* 0: a window larger than any */
+    for (int i = 0; which == 1 && i < EMPTY_BLOCKS; i++) {
+        put_bits(&out, &bit, 2, 3);
+        put_fixed(&out, &bit, 256);
+    }
+    put_bits(&out, &bit, 3, 3);
+    for (int i = 0; i < ROW; i++)
+        put_fixed(&out, &bit, 0);
+    if (which == 2) { /* a distance of no meaning; the bits behind it are one that has */
+        put_fixed(&out, &bit, 257 + ROW - 3);
+        put_code(&out, &bit, 31, 5);
+        put_code(&out, &bit, 0, 5);
+    } else {
+        if (which == 3) /* a symbol of no meaning */
+            put_fixed(&out, &bit, 286);
+        put_match(&out, &bit, ROW, 1);
+    }
+    put_fixed(&out, &bit, 256);
+    gf_png_put_be32(adler, (uint32_t)adler32(1, zeros, sizeof zeros));
+    add(&out, adler, sizeof adler);
+    return out;
+}
+
+static void test_left_to_cpu(void **state)
+{
+    enum { STREAMS = 4 };
+    uint64_t random = 1;
+    struct bytes files[STREAMS];
+    need_gpu();
+    for (int i = 0; i < STREAMS; i++) {
+        struct bytes stream = left_to_cpu(i);
+        files[i] = make_file(&kinds[3], 8, 2, &stream, &random);
+        free(stream.data);
+    }
+    assert_int_equal(decode(files, STREAMS), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_left_to_cpu),    cmocka_unit_test(test_small),
+        cmocka_unit_test(test_large),          cmocka_unit_test(test_damage),
         cmocka_unit_test(test_beyond_palette),
     };
     return cmocka_run_group_tests_name("png_streams", tests, NULL, NULL);

@@ -207,7 +207,8 @@ static void add_look(struct sample *sample, const struct look *look)
             sample->pixels += (double)look->width * look->height;
             sample->all_pixels += (double)look->width * look->height * look->frames;
             sample->files++;
-            sample->slow_files += look->several_scans || (look->unpacks && !look->marked);
+            sample->slow_files +=
+                look->device_decodes && (look->several_scans || (look->unpacks && !look->marked));
         }
         sample->filter += gf_cost_filter_ns(&plan, sample->request->figures, false);
         add_codecs(sample, &plan, look);

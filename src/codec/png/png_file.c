@@ -15,6 +15,7 @@ enum {
     STREAM_BYTES_MOST = 64 << 20,
     /* The most compressed bytes, whose bits the GPU counts in 30 bits. */
     CHUNK_BYTES_MOST = 96 << 20,
+    CHUNKS_MOST = 1 << 16, /* each is described in pinned memory */
     ZLIB_HEAD_BYTES = 2,
     ADLER_BYTES = 4,
     GRAY = 0,
@@ -156,6 +157,7 @@ static bool read_stripes(const unsigned char *data, size_t size, struct gf_png_f
         const size_t least =
             (i ? 0 : ZLIB_HEAD_BYTES) + (i + 1 < file->stripes ? 0 : ADLER_BYTES) + 1;
         if (!chunk_at(data, size, at, &chunk) || !is_type(&chunk, "IDAT") || chunk.size < least ||
+            chunk.size > CHUNK_BYTES_MOST || i >= CHUNKS_MOST ||
             (!i && (chunk.data[0] != 0x78 || chunk.data[1] != 0x01)))
             return false;
         add_data(file, &chunk);
@@ -174,7 +176,7 @@ bool gf_png_whole_window(unsigned char first, uint64_t raw)
 /* Reads the chunks of a single stream. */
 static bool read_stream(const unsigned char *data, size_t size, struct gf_png_file *file)
 {
-    enum { DEFLATE = 8, DICTIONARY = 1 << 5, CHECK = 31 };
+    enum { DEFLATE = 8, DICTIONARY = 1 << 5, CHECK = 31, LARGEST_WINDOW = 7 };
     const unsigned char *const head = data + file->first + GF_PNG_HEAD_BYTES;
     const uint64_t raw = (uint64_t)(file->row_bytes + 1) * (unsigned)file->height;
     struct chunk chunk;
@@ -183,7 +185,7 @@ static bool read_stream(const unsigned char *data, size_t size, struct gf_png_fi
     file->rows = file->height;
     file->stripes = 1;
     for (; chunk_at(data, size, at, &chunk) && is_type(&chunk, "IDAT"); at = chunk.end) {
-        if (!chunk.size)
+        if (!chunk.size || file->chunks == CHUNKS_MOST)
             return false;
         add_data(file, &chunk);
     }
@@ -191,7 +193,7 @@ static bool read_stream(const unsigned char *data, size_t size, struct gf_png_fi
     return raw <= STREAM_BYTES_MOST && file->chunk_bytes <= CHUNK_BYTES_MOST && file->chunks &&
            file->stream_bytes > ZLIB_HEAD_BYTES + ADLER_BYTES &&
            gf_png_get_be32(head - GF_PNG_HEAD_BYTES) >= ZLIB_HEAD_BYTES &&
-           head[0] % 16 == DEFLATE && !(head[1] & DICTIONARY) &&
+           head[0] % 16 == DEFLATE && head[0] >> 4 <= LARGEST_WINDOW && !(head[1] & DICTIONARY) &&
            (head[0] << 8 | head[1]) % CHECK == 0 && gf_png_whole_window(head[0], raw);
 }
 
