@@ -187,7 +187,7 @@ static bool find_bytes(const struct gf_input *input, const struct gf_source *sou
 }
 
 enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format file_format,
-                                   const struct gf_source *source, bool one_thread,
+                                   const struct gf_source *source, bool one_thread, bool takes_slow,
                                    struct gf_format format, uint64_t bytes_most,
                                    struct gf_buffer_pool *buffers, struct gf_device_file *file,
                                    struct gf_error *error)
@@ -208,6 +208,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
         return gf_fail_memory(error);
     const enum gf_status status = copy_input(input, file, error);
     if (status || !decoder->read(file, &found) || !same(found, format) ||
+        (gf_coder_calls[kind_of(file)].slow && !takes_slow) ||
         (has_scans(file) && !one_thread)) { /* threads of the CPU decode a single one sooner */
         gf_buffer_pool_return(buffers, file->data);
         file->data = NULL;

@@ -28,10 +28,11 @@ struct gf_device_file {
 
 /* Reads the input for the device. `format` is the picture's format. `source` is NULL or the opened
  * file, which tells the reduction and may know more from the header. one_thread: the run uses one
- * thread. Leaves file->data NULL if the file is larger than bytes_most, or if the device does not
+ * thread. takes_slow: files of which the device decodes many in the time of one may go there, too.
+ * Leaves file->data NULL if the file is larger than bytes_most, or if the device does not
  * decode its kind. The device need not have started. */
 enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format file_format,
-                                   const struct gf_source *source, bool one_thread,
+                                   const struct gf_source *source, bool one_thread, bool takes_slow,
                                    struct gf_format format, uint64_t bytes_most,
                                    struct gf_buffer_pool *buffers, struct gf_device_file *file,
                                    struct gf_error *error) GF_CHECKED;

@@ -177,8 +177,8 @@ static inline void semaphore_wait(sem_t *semaphore)
  * lock. */
 static inline uint64_t bytes_of_thread(const struct gf_device_coders *coders)
 {
-    /* Threads that start later count, too: the others then still hold the memory they have. */
-    return (coders->lent_bytes ? coders->lent_bytes : coders->usual_bytes) / THREADS;
+    return (coders->lent_bytes ? coders->lent_bytes : coders->usual_bytes) /
+           (unsigned)coders->threads;
 }
 
 /* The main function of the coding threads, and what it calls. */

@@ -440,6 +440,11 @@ enum gf_status gf_pipeline_expect_gpu_sooner(struct gf_pipeline *pipeline, struc
     return gf_pipeline_choose_device(pipeline, error);
 }
 
+void gf_pipeline_keep_slow_files(struct gf_pipeline *pipeline)
+{
+    pipeline->keeps_slow_files = true;
+}
+
 void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline)
 {
     pipeline->cpu_for_remote = true;

@@ -58,6 +58,8 @@ struct gf_pipeline {
     char *chain_text;
     char *text;           /* the chain as text; NULL: there was no memory for it */
     struct gf_crew *crew; /* pipelines that help with batches; NULL: none have been needed */
+    bool
+        keeps_slow_files; /* the CPU decodes files of which a GPU decodes many in the time of one */
     bool gpu_is_sooner;   /* by an estimate the GPU is sooner, also for a chain without filters */
     bool cpu_for_remote;  /* the CPU filters what the remote does not accept, whatever the options
                            * say */

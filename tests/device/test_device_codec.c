@@ -17,7 +17,7 @@ struct trial {
     int png_level; /* 0: the usual one */
     bool png_palette;
     uint64_t memory_bytes, device_bytes;
-    bool serial, in_memory;
+    bool serial, in_memory, keeps_slow;
     double timeout_s;
     /* Results. */
     enum gf_status status;
@@ -84,6 +84,8 @@ static void run_trial(struct trial *trial)
     device.calls.coders = open_coders;
     device.memory_bytes = trial->device_bytes;
     gf_pipeline_replace_backend(pipeline, &device.base, true);
+    if (trial->keeps_slow)
+        gf_pipeline_keep_slow_files(pipeline);
     gf_pipeline_options(pipeline)->codec = trial->codec;
     gf_pipeline_options(pipeline)->device = GF_DEVICE_CUDA;
     fake.decoded = fake.encoded = 0;
@@ -365,6 +367,14 @@ static void test_png_gives_way(void **state)
         run_trial(&taken);
         assert_same_result(&taken);
         assert_true(taken.device_decoded);
+    }
+    /* Those of one stream stay with the CPU where it keeps what takes a GPU long. */
+    for (int i = 0; i < 2; i++) {
+        struct trial slow = {.output = "out.ppm", .serial = true, .keeps_slow = true};
+        slow.input = inputs[i];
+        run_trial(&slow);
+        assert_same_result(&slow);
+        assert_true(slow.device_decoded == !i); /* in.png has marked stripes */
     }
     run_trial(&kept); /* with its palette */
     assert_same_result(&kept);

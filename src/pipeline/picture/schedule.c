@@ -119,9 +119,10 @@ pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_pictur
         (!plan->stage_count && !encodes && !task->out_on_device))
         return GF_OK;
     if (!task->image_in)
-        status = gf_device_file_read(
-            task->input, task->own_format, source, pipeline->options.serial, plan->in,
-            gf_pipeline_file_bytes_most(pipeline), &pipeline->buffers, &file, error);
+        status = gf_device_file_read(task->input, task->own_format, source,
+                                     pipeline->options.serial, !pipeline->keeps_slow_files,
+                                     plan->in, gf_pipeline_file_bytes_most(pipeline),
+                                     &pipeline->buffers, &file, error);
     if (status || (!file.data && (!encodes || (!plan->stage_count && !task->in_on_device))))
         return status; /* failures are reported without waiting for the start of the device */
     const double begin_s = gf_now();
