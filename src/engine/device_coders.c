@@ -233,6 +233,8 @@ static int expected_pictures(struct gf_device_coders *coders, int most)
     pthread_mutex_lock(&coders->lock);
     const int callers = coders->callers;
     pthread_mutex_unlock(&coders->lock);
+    if (callers < 1) /* all have left while a coder was created */
+        return 1;
     return callers < most ? callers : most;
 }
 
