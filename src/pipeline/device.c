@@ -371,6 +371,7 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
 {
     struct gf_remote_work work = {.chain = pipeline->chain_text,
                                   .options = pipeline->options,
+                                  .keeps_slow_files = pipeline->keeps_slow_files,
                                   .in = -1,
                                   .out = task->output ? gf_output_descriptor(task->output) : -1,
                                   .progress = pipeline->progress};

@@ -415,6 +415,7 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
     /* All facts count as warned of, since the client warns of those that the picture lacks. */
     atomic_uint missed = ~0u;
     const struct gf_handed_files handed = {work->files, work->file_name, work->file};
+    pipeline->keeps_slow_files = work->keeps_slow_files;
     gf_pipeline_share_progress(pipeline, work->progress);
     gf_pipeline_share_missed(pipeline, &missed);
     gf_named_files_hand(&handed);

@@ -192,6 +192,7 @@ struct gf_remote_work {
     const char *chain;         /* the chain as text; NULL or "": it has no filters */
     struct gf_options options; /* options.format is the format of the output, not
                                 * GF_FILE_AUTO */
+    bool keeps_slow_files;     /* gf_pipeline_keep_slow_files() */
     int in, out;               /* descriptors of regular files */
     int64_t in_offset;         /* the position in the input where the picture begins, in bytes */
     int number; /* the input's number in a list of inputs, or the picture's in its input */

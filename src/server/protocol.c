@@ -58,7 +58,7 @@ static void write_options(struct gf_server_request *request, const struct gf_opt
 static bool request_is_good(const struct gf_server_request *request)
 {
     const struct gf_option_member *member;
-    uint32_t flags = request->word[GF_SERVER_WARN];
+    uint32_t flags = request->word[GF_SERVER_WARN] | request->keeps_slow_files;
     for (int i = 0; (member = gf_option_member_at(i)); i++)
         flags |= member->word > 0 && member->type == GF_OPTION_SWITCH
                      ? request->word[member->word - 1]
@@ -130,6 +130,7 @@ bool gf_server_write_work(const struct gf_remote_work *work, union gf_server_mes
     gf_server_prepare(message, GF_SERVER_REQUEST);
     write_options(request, &work->options);
     request->word[GF_SERVER_WARN] = work->options.warn != NULL;
+    request->keeps_slow_files = work->keeps_slow_files;
     request->in_offset = work->in_offset;
     request->in_page = work->in_pages.first;
     request->in_last_page = work->in_pages.last;
@@ -147,6 +148,7 @@ void gf_server_read_work(const struct gf_server_request *request, struct gf_remo
 {
     *work = (struct gf_remote_work){.chain = request->chain,
                                     .options = read_options(request),
+                                    .keeps_slow_files = request->keeps_slow_files,
                                     .in = -1,
                                     .out = -1,
                                     .in_offset = request->in_offset,

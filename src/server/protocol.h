@@ -22,7 +22,7 @@
 #include "pipeline/pipeline_internal.h"
 
 enum {
-    GF_SERVER_VERSION = 8,
+    GF_SERVER_VERSION = 9,
     GF_SERVER_BEAT_MS = 500,
     GF_SERVER_PATIENCE_MS = 2000,
     GF_SERVER_CHAIN_SIZE = 8192,
@@ -90,6 +90,7 @@ enum {
 struct gf_server_request {
     struct gf_server_head head;
     uint32_t word[GF_SERVER_WORDS]; /* the values of the options; a switch is 0 or 1 */
+    uint32_t keeps_slow_files;      /* 0 or 1 */
     int64_t in_offset;
     int32_t in_page, in_last_page; /* pages of the input, as in struct gf_pages */
     int32_t number;                /* number of the input in its list */

@@ -7,7 +7,7 @@
 #include "server/protocol.h"
 #include "server/server.h"
 
-enum { GF_SERVER_CLIENTS_MAX = 640, GF_SERVER_WORKERS_MAX = 96, GF_SERVER_WARNINGS_MAX = 8 };
+enum { GF_SERVER_CLIENTS_MAX = 640, GF_SERVER_WORKERS_MAX = 256, GF_SERVER_WARNINGS_MAX = 8 };
 
 struct gf_server_client;
 

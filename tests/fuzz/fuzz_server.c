@@ -16,6 +16,7 @@ static void check_request(const struct gf_server_request *request)
     FUZZ_CHECK(gf_server_write_work(&work, &again), "does not fit");
     again.request.word[GF_SERVER_WARN] = request->word[GF_SERVER_WARN];
     FUZZ_CHECK(!memcmp(again.request.word, request->word, sizeof request->word) &&
+                   again.request.keeps_slow_files == request->keeps_slow_files &&
                    again.request.in_offset == request->in_offset,
                "the numbers differ");
     FUZZ_CHECK(again.request.files == request->files, "the files differ");

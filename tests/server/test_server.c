@@ -21,6 +21,7 @@ static void test_messages(void **state)
     work.options.quality = 77;
     work.options.allow_truncated = true;
     work.options.lossless = true;
+    work.keeps_slow_files = true;
     work.files = 1;
     work.file_name[0] = "c.ppm";
     work.in_offset = 99;
@@ -37,7 +38,7 @@ static void test_messages(void **state)
     assert_string_equal(work.file_name[0], "c.ppm");
     assert_int_equal(work.options.quality, 77);
     assert_true(work.options.allow_truncated && !work.options.strip && work.in_offset == 99);
-    assert_true(work.options.lossless && work.in_pages.first == -1);
+    assert_true(work.options.lossless && work.in_pages.first == -1 && work.keeps_slow_files);
     for (int i = 0; i < 2; i++) {
         close(got[i]);
         close(sent[i]);

@@ -195,6 +195,11 @@ static double start_s(const struct gf_cost_work *work)
            ms(work, GF_FIGURE_CUDA_END);
 }
 
+bool gf_cost_takes_slow(bool is_single, bool slow_files)
+{
+    return is_single || slow_files;
+}
+
 /* Returns the time that decoding takes for pictures of which the GPU decodes a few as slowly as
  * many: at most GF_BATCH_SLOW_WORKERS of them are decoded at the same time, and then the next ones.
  * Returns 0 for other pictures. */

@@ -28,9 +28,9 @@ struct sample {
     struct gf_cost_codec codec, cuda_codec;
     int files;
     bool in_turn, device_codec, device_unpacks;
-    int slow_files; /* how many pictures are such that the GPU decodes a few as slowly as many */
-    bool marked;    /* the present picture is a PNG whose stripes all processors read, as in struct
-                     * look */
+    bool takes_slow; /* gf_cost_takes_slow() of the whole batch */
+    bool marked;     /* the present picture is a PNG whose stripes all processors read, as in struct
+                      * look */
     bool uses[GF_FIGURES_MAX];
 };
 
@@ -44,6 +44,7 @@ struct look {
     bool several_scans; /* a JPEG that the GPU decodes in batches only */
     bool marked;        /* a PNG whose stripes all processors read */
     bool unpacks;       /* a PNG that a GPU decodes */
+    bool slow;          /* a GPU decodes a few such files as slowly as many */
     /* The file is decoded at 1 / reduction of this size. */
     int reduction, width, height;
 };
@@ -148,7 +149,7 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
                                       out_coder = gf_cost_device_coder(out);
     const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
                encodes = device && out_coder.file && gf_device_encodes(out, plan->out, options),
-               decodes = device && look->device_decodes &&
+               decodes = device && look->device_decodes && (!look->slow || sample->takes_slow) &&
                          (!look->several_scans || sample->pictures > 1) &&
                          (!look->unpacks || sample->awake || sample->pictures > 1);
     struct gf_cost_codec *const cpu = &sample->codec, *const cuda = &sample->cuda_codec;
@@ -207,8 +208,6 @@ static void add_look(struct sample *sample, const struct look *look)
             sample->pixels += (double)look->width * look->height;
             sample->all_pixels += (double)look->width * look->height * look->frames;
             sample->files++;
-            sample->slow_files +=
-                look->device_decodes && (look->several_scans || (look->unpacks && !look->marked));
         }
         sample->filter += gf_cost_filter_ns(&plan, sample->request->figures, false);
         add_codecs(sample, &plan, look);
@@ -239,40 +238,42 @@ static int frames_of(const struct sample *sample, const struct gf_input *input,
     return all ? count : last > pages.first && pages.first >= 0 ? last - pages.first + 1 : 1;
 }
 
-/* Adds one input to the sums. A stream cannot be read in advance: one large picture is assumed. */
-static void look_into(struct sample *sample, const struct gf_input_name *name)
+/* Reads an input's header. A stream cannot be read in advance: one large picture is assumed. Leaves
+ * look->frames 0 if the input cannot be read. */
+static void look_into(const struct sample *sample, const struct gf_input_name *name,
+                      struct look *look)
 {
-    struct look look = {.format = {.width = 7680, .height = 4320, .channels = 3, .bits = 8},
-                        .file = GF_FILE_PNM,
-                        .bytes = -1,
-                        .frames = 1,
-                        .reduction = 1,
-                        .width = 7680,
-                        .height = 4320};
+    *look = (struct look){.format = {.width = 7680, .height = 4320, .channels = 3, .bits = 8},
+                          .file = GF_FILE_PNM,
+                          .bytes = -1,
+                          .frames = 1,
+                          .reduction = 1,
+                          .width = 7680,
+                          .height = 4320};
     struct gf_input *input = NULL;
     struct gf_source *source = NULL;
     struct gf_options options = sample->request->options;
     options.warn = NULL;
-    if (!name->data && gf_input_named_is_stream(name->path)) {
-        add_look(sample, &look);
+    if (!name->data && gf_input_named_is_stream(name->path))
         return;
-    }
+    *look = (struct look){.frames = 0};
     if (!open_input(name, &input) && !gf_source_open(input, &options, &source, NULL)) {
-        look = (struct look){.width = source->format.width,
-                             .height = source->format.height,
-                             .file = source->file,
-                             .bytes = (double)gf_input_size(input),
-                             .frames = frames_of(sample, input, source),
-                             .device_decodes = source->for_device_codec,
-                             .several_scans = source->for_device_batch};
-        look.marked = source->has_stripes;
-        look.unpacks = look.device_decodes && look.file == GF_FILE_PNG;
-        look.reduction =
-            gf_plan_reduction(sample->chain, source->format, 1, source->most_reduction);
-        if (look.reduction > 1)
-            source->reduce(source, look.reduction);
-        look.format = source->format;
-        add_look(sample, &look);
+        *look = (struct look){.width = source->format.width,
+                              .height = source->format.height,
+                              .file = source->file,
+                              .bytes = (double)gf_input_size(input),
+                              .frames = frames_of(sample, input, source),
+                              .device_decodes = source->for_device_codec,
+                              .several_scans = source->for_device_batch,
+                              .marked = source->has_stripes,
+                              .unpacks = source->for_device_codec && source->file == GF_FILE_PNG,
+                              .reduction = gf_plan_reduction(sample->chain, source->format, 1,
+                                                             source->most_reduction)};
+        look->slow =
+            look->device_decodes && (look->several_scans || (look->unpacks && !look->marked));
+        if (look->reduction > 1)
+            source->reduce(source, look->reduction);
+        look->format = source->format;
         source->close(source);
     }
     gf_input_close(input);
@@ -284,6 +285,12 @@ static struct gf_cost_codec for_each_pixel(struct gf_cost_codec sum, double pixe
                                   sum.alone_ns / pixels};
 }
 
+static void choose_output(struct sample *sample, const struct gf_chain *chain, int number)
+{
+    sample->output = gf_batch_output_at(sample->request, number);
+    sample->chain = &chain[number];
+}
+
 bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server server,
                   struct gf_cost_work *work)
 {
@@ -292,6 +299,8 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
     const int threads = request->options.threads;
     const int outputs = gf_batch_outputs(request);
     struct gf_chain chain[GF_PIPELINE_OUTPUTS_MAX] = {0};
+    struct look look[SAMPLES][GF_PIPELINE_OUTPUTS_MAX];
+    int slow = 0, looked = 0;
     struct sample sample = {.request = request,
                             .awake = server == GF_COST_SERVER_WORKS,
                             .pictures = files,
@@ -299,13 +308,23 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
     enum gf_status status = GF_OK;
     for (int k = 0; !status && k < outputs; k++)
         status = gf_chain_parse(gf_batch_output_at(request, k).chain, &chain[k], NULL);
-    for (size_t i = 0; !status && i < SAMPLES && i < count; i++) {
-        const size_t turn = count <= SAMPLES ? i : i * count / SAMPLES;
+    const size_t most = status ? 0 : count < SAMPLES ? count : SAMPLES;
+    for (size_t i = 0; i < most; i++) {
+        for (int k = 0; k < outputs; k++) {
+            choose_output(&sample, chain, k);
+            look_into(&sample, &request->inputs->item[i * count / most], &look[i][k]);
+        }
+        slow += look[i][0].slow;
+        looked += look[i][0].frames > 0;
+    }
+    const bool slow_files = files > 1 && 2 * slow > looked;
+    sample.takes_slow = gf_cost_takes_slow(files == 1, slow_files);
+    for (size_t i = 0; i < most; i++) {
         sample.decoded = 0;
         for (int k = 0; k < outputs; k++) {
-            sample.output = gf_batch_output_at(request, k);
-            sample.chain = &chain[k];
-            look_into(&sample, &request->inputs->item[turn]);
+            choose_output(&sample, chain, k);
+            if (look[i][k].frames)
+                add_look(&sample, &look[i][k]);
         }
     }
     for (int k = 0; k < outputs; k++)
@@ -320,8 +339,7 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
                                   .cuda_codec = for_each_pixel(sample.cuda_codec, sample.pixels),
                                   .device_codec = sample.device_codec,
                                   .device_unpacks = sample.device_unpacks,
-                                  .slow_files = sample.device_codec && sample.pictures > 1 &&
-                                                2 * sample.slow_files > sample.files,
+                                  .slow_files = sample.device_codec && slow_files,
                                   .in_turn = sample.in_turn,
                                   .server = server,
                                   .processors = sample.processors,

@@ -80,6 +80,10 @@ bool gf_cost_shares(const struct gf_cost_work *work);
 double gf_cost_cpu_s(const struct gf_cost_work *work);
 double gf_cost_cuda_s(const struct gf_cost_work *work);
 
+/* Whether a GPU decodes files of which it decodes a few as slowly as many, by gf_cost_work's
+ * slow_files. If not, the workers leave them to the CPU (gf_pipeline_keep_slow_files()). */
+bool gf_cost_takes_slow(bool is_single, bool slow_files);
+
 /* Reads the headers of some of the inputs to describe the batch for the estimates; false if no
  * input can be read. */
 bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server server,

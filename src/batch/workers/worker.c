@@ -237,7 +237,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
         gf_pipeline_close(worker->pipeline);
         worker->pipeline = NULL;
     }
-    if (!status && !batch->devices.choice.slow_files && !gf_batch_is_single(batch->request))
+    if (!status &&
+        !gf_cost_takes_slow(gf_batch_is_single(request), batch->devices.choice.slow_files))
         gf_pipeline_keep_slow_files(worker->pipeline);
     if (!status) {
         gf_pipeline_share_budget(worker->pipeline, &worker->batch->memory_budget);
