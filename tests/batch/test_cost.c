@@ -1,6 +1,6 @@
 /* The choice of `auto` against what was measured on real machines: it must be right where the
  * difference is large. */
-#include "batch/devices/devices.h"
+#include "batch/workers/workers.h"
 #include "base/cpu.h"
 #include "support.h"
 #include "chain/chain.h"
@@ -472,26 +472,32 @@ static void test_without_the_server(void **state)
     assert_false(choice.cpu_alone);
 }
 
+/* Returns the bytes of a JPEG of 1080p, which the caller frees with gf_free(). */
+static void *make_jpeg(bool progressive, size_t *bytes)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_image image = {0};
+    struct gf_error error = {0};
+    struct gf_pipeline *pipeline = NULL;
+    void *jpeg = NULL;
+    options.device = GF_DEVICE_CPU;
+    options.progressive = progressive;
+    assert_ok("picture", gf_image_alloc(&image, hd, &error), &error);
+    assert_ok("open", gf_pipeline_open("addnoise=0.1", &options, &pipeline, &error), &error);
+    assert_ok("encode", gf_pipeline_encode(pipeline, &image, GF_FILE_JPEG, &jpeg, bytes, &error),
+              &error);
+    gf_pipeline_close(pipeline);
+    gf_image_free(&image);
+    return jpeg;
+}
+
 /* Decoding and encoding are work of a GPU, too: many JPEGs that become JPEGs are done there, and
  * pictures of which it decodes and encodes none are not. */
 static void test_nothing_to_filter(void **state)
 {
-    enum { WIDTH = 1920, HEIGHT = 1080 };
+    size_t bytes;
+    void *const jpeg = make_jpeg(false, &bytes);
     struct gf_options options = gf_options_default();
-    struct gf_image image = {0};
-    struct gf_error error = {0};
-    void *jpeg = NULL;
-    size_t bytes = 0;
-    assert_int_equal(gf_image_alloc(&image, (struct gf_format){WIDTH, HEIGHT, 3, 8}, &error),
-                     GF_OK);
-    struct gf_pipeline *pipeline = NULL;
-    options.device = GF_DEVICE_CPU;
-    assert_int_equal(gf_pipeline_open("addnoise=0.1", &options, &pipeline, &error), GF_OK);
-    assert_int_equal(gf_pipeline_encode(pipeline, &image, GF_FILE_JPEG, &jpeg, &bytes, &error),
-                     GF_OK);
-    gf_pipeline_close(pipeline);
-    gf_image_free(&image);
-    options = gf_options_default();
     options.threads = 16;
     struct gf_input_name name[2] = {{.path = (char *)"a.jpg", .data = jpeg, .size = bytes},
                                     {.path = (char *)"b.jpg", .data = jpeg, .size = bytes}};
@@ -519,18 +525,117 @@ static void test_nothing_to_filter(void **state)
     gf_free(jpeg);
 }
 
+static const struct gf_template jpegs_out = {.text = (char *)"out/{stem}.jpg", .is_pattern = true};
+
+/* Before the first picture the estimate says which lists pay for a second GPU, and which for a third
+ * one later. On two H200s 16,000 JPEGs of 1080p took longer than on one. */
+static void test_which_lists_pay_for_more(void **state)
+{
+    static const struct {
+        const char *chain;
+        size_t files;
+        bool progressive, webp;
+        int processors;
+        bool second, third;
+    } lists[] = {{"thumbnail=256", 64000, false, false, 32, true, false},
+                 {"thumbnail=256", 64000, false, false, 16, false, false}, /* these are busy */
+                 {"thumbnail=256", 16000, false, false, 32, false, false},
+                 {"blur=2,equalize", 64000, false, false, 32, true, true},
+                 {"blur=2,equalize", 16000, false, false, 32, false, false},
+                 {"", 64000, false, false, 32, true, true},
+                 {"", 16000, false, false, 32, false, false},
+                 {"", 64000, false, true, 32, false, false}, /* the processors encode */
+                 {"nlmeans", 2000, false, false, 32, true, false},
+                 {"nlmeans", 500, false, false, 32, false, false},
+                 {"bilateral=4", 8700, false, false, 32, true, false},
+                 {"thumbnail=256", 10000, true, false, 32, true, true},
+                 {"thumbnail=256", 1000, true, false, 32, false, false}};
+    size_t bytes[2];
+    void *const jpeg[2] = {make_jpeg(false, &bytes[0]), make_jpeg(true, &bytes[1])};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const int kind = lists[i].progressive;
+        struct gf_input_name name = {
+            .path = (char *)"a.jpg", .data = jpeg[kind], .size = bytes[kind]};
+        const struct gf_inputs inputs = {.item = &name, .count = 1};
+        struct gf_batch_request request = {.chain = lists[i].chain,
+                                           .options = gf_options_default(),
+                                           .inputs = &inputs,
+                                           .expected = lists[i].files,
+                                           .output = &jpegs_out};
+        struct gf_cost_work work;
+        request.options.threads = lists[i].processors;
+        request.options.format = lists[i].webp ? GF_FILE_WEBP : GF_FILE_AUTO;
+        assert_true(gf_cost_look(&request, GF_COST_NO_SERVER, &work));
+        const struct gf_batch_pace pace = gf_cost_pace(&work);
+        const bool second = gf_batch_device_pays(&pace, 1, lists[i].files, true, NULL),
+                   third = gf_batch_device_pays(&pace, 2, lists[i].files, false, NULL);
+        if (second != lists[i].second || third != lists[i].third)
+            fail_msg("%s, %zu files, %d processors: %d %d, %.0f/s, busy %.2f", lists[i].chain,
+                     lists[i].files, lists[i].processors, second, third, pace.inputs_a_second,
+                     pace.busy);
+    }
+    gf_free(jpeg[0]);
+    gf_free(jpeg[1]);
+}
+
+/* Slow files are reckoned as those decode them that the workers let decode them: the CPU, unless
+ * they are most of a batch. */
+static void test_who_decodes_slow_files(void **state)
+{
+    enum { FILES = 4 };
+    size_t bytes[2];
+    void *const jpeg[2] = {make_jpeg(false, &bytes[0]), make_jpeg(true, &bytes[1])};
+    double before_ns = 0;
+    for (int slow = 0; slow <= FILES; slow++) {
+        struct gf_input_name name[FILES];
+        for (int i = 0; i < FILES; i++)
+            name[i] = (struct gf_input_name){
+                .path = (char *)"a.jpg", .data = jpeg[i < slow], .size = bytes[i < slow]};
+        const struct gf_inputs inputs = {.item = name, .count = FILES};
+        const struct gf_batch_request request = {.chain = "blur",
+                                                 .options = gf_options_default(),
+                                                 .inputs = &inputs,
+                                                 .expected = 4000,
+                                                 .output = &jpegs_out};
+        struct gf_cost_work work;
+        assert_true(gf_cost_look(&request, GF_COST_NO_SERVER, &work));
+        const bool gpu = gf_cost_takes_slow(false, work.slow_files);
+        assert_int_equal(gpu, 2 * slow > FILES);
+        const double cpu_ns = gf_figure(NULL, GF_FIGURE_CUDA_FILE);
+        if (gpu || !slow)
+            assert_true(is_near(work.cuda_codec.decode_ns, cpu_ns, 1e-9));
+        else
+            assert_true(work.cuda_codec.decode_ns > before_ns + 1);
+        before_ns = work.cuda_codec.decode_ns;
+    }
+    assert_true(gf_cost_takes_slow(true, false));
+    gf_free(jpeg[0]);
+    gf_free(jpeg[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_members),       cmocka_unit_test(test_several_outputs),
-        cmocka_unit_test(test_filters),       cmocka_unit_test(test_one_picture),
-        cmocka_unit_test(test_many_pictures), cmocka_unit_test(test_device_codec),
-        cmocka_unit_test(test_figures),       cmocka_unit_test(test_server),
-        cmocka_unit_test(test_shared),        cmocka_unit_test(test_one_thread_each),
-        cmocka_unit_test(test_text),          cmocka_unit_test(test_without_the_server),
-        cmocka_unit_test(test_slow_files),    cmocka_unit_test(test_workers),
-        cmocka_unit_test(test_radii),         cmocka_unit_test(test_marked_png),
-        cmocka_unit_test(test_reduced),       cmocka_unit_test(test_nothing_to_filter),
+        cmocka_unit_test(test_members),
+        cmocka_unit_test(test_several_outputs),
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_one_picture),
+        cmocka_unit_test(test_many_pictures),
+        cmocka_unit_test(test_device_codec),
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_server),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_one_thread_each),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_without_the_server),
+        cmocka_unit_test(test_slow_files),
+        cmocka_unit_test(test_workers),
+        cmocka_unit_test(test_radii),
+        cmocka_unit_test(test_marked_png),
+        cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_nothing_to_filter),
+        cmocka_unit_test(test_which_lists_pay_for_more),
+        cmocka_unit_test(test_who_decodes_slow_files),
     };
     return cmocka_run_group_tests_name("cost", tests, make_folder, remove_folder);
 }

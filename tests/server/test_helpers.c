@@ -50,13 +50,14 @@ static int help(int argc, char **argv)
 /* ---- the run ---- */
 
 static struct {
-    int by_helpers, here, joined, warnings, errors;
+    int by_helpers, here, joined, joined_before, warnings, errors;
     char warning[500];
 } seen;
 
 static void note(void *context, enum gf_message_kind kind, const char *text)
 {
     seen.joined += kind == GF_MESSAGE_CHOICE && strstr(text, " joins after ");
+    seen.joined_before += kind == GF_MESSAGE_CHOICE && strstr(text, " when 0 pictures are done");
     seen.warnings += kind == GF_MESSAGE_WARNING;
     seen.errors += kind == GF_MESSAGE_ERROR;
     if (kind == GF_MESSAGE_WARNING)
@@ -112,7 +113,8 @@ static void assert_all_right(void)
     }
 }
 
-static double timeout_s; /* of each picture; 0: none */
+static double timeout_s;  /* of each picture; 0: none */
+static double blur_times; /* how many times a GPU's blur is expected to take its usual time; 0: 1 */
 
 /* Runs all pictures on three devices; another device pays where that much is left to do. */
 static enum gf_status run_from(const char *from, const char *chain, const char *to, double more_s,
@@ -122,6 +124,7 @@ static enum gf_status run_from(const char *from, const char *chain, const char *
     const char *const argument = in_folder(from);
     const struct gf_inputs_request inputs_request = {.argument = &argument, .count = 1};
     struct gf_figures figures = {.calibrated = {[GF_FIGURE_CUDA_MORE] = 1e3 * more_s}};
+    const struct gf_filter *blur;
     struct gf_inputs inputs;
     struct gf_template output;
     struct gf_batch_state state;
@@ -130,6 +133,8 @@ static enum gf_status run_from(const char *from, const char *chain, const char *
     options.threads = 4;
     options.timeout_s = timeout_s;
     options.warn = ignore;
+    assert_ok("blur", gf_filter_named("blur", "", &blur, error), error);
+    figures.calibrated[gf_figure_of_filter(blur, true)] = blur_times;
     memset(&seen, 0, sizeof seen);
     assert_ok("inputs", gf_inputs_expand(&inputs_request, &inputs, error), error);
     assert_ok("output",
@@ -185,6 +190,22 @@ static void test_helpers_join(void **state)
     assert_true(seen.joined > 0 && seen.joined < DEVICES);
     assert_int_equal(seen.by_helpers + seen.here, PICTURES);
     assert_true(seen.by_helpers > 0 && seen.here > 0);
+    assert_int_equal(seen.warnings + seen.errors, 0);
+}
+
+/* Where a long run is expected, the second device starts beside the first. */
+static void test_a_helper_begins_with_the_run(void **state)
+{
+    struct gf_error error = {0};
+    behave(SLOW_US, 0, NULL, NULL);
+    role.start_us = 1500000;
+    blur_times = 1e6;
+    const enum gf_status status = run(2, &error);
+    blur_times = 0;
+    assert_ok("run", status, &error);
+    assert_all_right();
+    assert_true(seen.joined_before >= 1 && seen.by_helpers > 0);
+    assert_int_equal(seen.by_helpers + seen.here, PICTURES);
     assert_int_equal(seen.warnings + seen.errors, 0);
 }
 
@@ -344,7 +365,7 @@ static void test_a_helper_dies_with_its_parent(void **state)
 static bool pays(int awake, double rest_of_one_s, double busy_of_one)
 {
     const struct gf_batch_pace pace = {.inputs_a_second = 1000, .busy = busy_of_one};
-    return gf_batch_device_pays(&pace, awake, (size_t)(1000 * rest_of_one_s), 1.5);
+    return gf_batch_device_pays(&pace, awake, (size_t)(1000 * rest_of_one_s), false, NULL);
 }
 
 static void test_which_devices_pay(void **state)
@@ -357,7 +378,7 @@ static void test_which_devices_pay(void **state)
     assert_true(pays(1, 60, 0.5));
     assert_false(pays(2, 60, 0.5)); /* two devices keep all processors busy */
     assert_false(pays(1, 60, 0.9));
-    assert_false(gf_batch_device_pays(&unknown, 1, 1000, 0));
+    assert_false(gf_batch_device_pays(&unknown, 1, 1000, true, NULL));
 }
 
 int main(int argc, char **argv)
@@ -365,6 +386,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_devices_pay),
         cmocka_unit_test(test_helpers_join),
+        cmocka_unit_test(test_a_helper_begins_with_the_run),
         cmocka_unit_test(test_archives),
         cmocka_unit_test(test_a_short_run_starts_none),
         cmocka_unit_test(test_helpers_that_fail),

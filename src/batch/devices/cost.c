@@ -209,12 +209,25 @@ static double ways_s(const struct gf_cost_work *work)
     return work->slow_files ? ms(work, GF_FIGURE_CUDA_GROUP) * larger(ways, 1) : 0;
 }
 
+/* Returns the time that the GPU itself works. */
+static double gpu_s(const struct gf_cost_work *work)
+{
+    return work->pixels * 1e-9 * work->cuda_ns * (double)work->files;
+}
+
+struct gf_batch_pace gf_cost_pace(const struct gf_cost_work *work)
+{
+    const double too_long = 4, cpu_s = pictures_s(work, &work->cuda_codec, 0),
+                 work_s = larger(larger(gpu_s(work) / too_long, ways_s(work)), cpu_s);
+    return (struct gf_batch_pace){.inputs_a_second = (double)work->files / work_s,
+                                  .busy = cpu_s / work_s};
+}
+
 double gf_cost_cuda_s(const struct gf_cost_work *work)
 {
-    const double gpu_s = work->pixels * 1e-9 * work->cuda_ns * (double)work->files,
-                 cpu_s = pictures_s(work, &work->cuda_codec, 0),
-                 work_s =
-                     work->files > 1 ? larger(larger(gpu_s, cpu_s), ways_s(work)) : gpu_s + cpu_s;
+    const double cpu_s = pictures_s(work, &work->cuda_codec, 0),
+                 work_s = work->files > 1 ? larger(larger(gpu_s(work), cpu_s), ways_s(work))
+                                          : gpu_s(work) + cpu_s;
     return ms(work, GF_FIGURE_PROCESS) +
            (work->server == GF_COST_SERVER_WORKS ? ms(work, GF_FIGURE_SERVER) : start_s(work)) +
            work_s;

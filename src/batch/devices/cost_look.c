@@ -386,5 +386,6 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
     choice.slow_files = work.slow_files;
     choice.pixels = work.pixels;
     choice.cuda_s = gf_cost_cuda_s(&work);
+    choice.pace = gf_cost_pace(&work);
     return choice;
 }

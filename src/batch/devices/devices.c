@@ -124,8 +124,9 @@ void gf_batch_drop_server(struct gf_batch_devices *devices)
     devices->remote = NULL;
 }
 
-bool gf_batch_is_long(const struct gf_batch_request *request,
-                      const struct gf_batch_devices *devices)
+/* Whether the estimate of the run is so long that the start of further devices pays, even if the
+ * estimate is several times too long. */
+static bool is_long(const struct gf_batch_request *request, const struct gf_batch_devices *devices)
 {
     enum { STARTS = 8 }; /* an estimate may be several times too long */
     const double start_s = 1e-3 * gf_figure(request->figures, GF_FIGURE_CUDA_MORE);
@@ -141,8 +142,7 @@ static void list_devices(const struct gf_batch_request *request, struct gf_batch
     if (!request->devices && helpers && devices->expected > 1 &&
         request->options.device == GF_DEVICE_AUTO)
         count = gf_visible_count();
-    if (!helpers && !request->open && devices->choice.cuda_s > 0 &&
-        !gf_batch_is_long(request, devices))
+    if (!helpers && !request->open && devices->choice.cuda_s > 0 && !is_long(request, devices))
         count = 1;
     devices->count = count < GF_BATCH_DEVICES_MAX ? count : GF_BATCH_DEVICES_MAX;
     devices->here = helpers ? 1 : devices->count;

@@ -41,6 +41,12 @@ struct gf_cost_work {
     bool uses[GF_FIGURES_MAX];        /* the figures that determined the times above */
 };
 
+/* The pace of one device. */
+struct gf_batch_pace {
+    double inputs_a_second; /* inputs done per second; 0: unknown */
+    double busy;            /* share of all processors' time that this pace takes, 0..1 */
+};
+
 struct gf_cost_choice {
     enum gf_device_kind device; /* never GF_DEVICE_AUTO */
     bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
@@ -48,6 +54,7 @@ struct gf_cost_choice {
     double pixels;              /* the pixels of one input; 0: not known */
     bool cpu_alone;             /* without the server the CPU would be faster */
     double cuda_s;              /* the estimated time on one GPU; 0: not known */
+    struct gf_batch_pace pace;  /* gf_cost_pace(); zeros: not known */
 };
 
 /* Returns the cost of one stage, or of all stages of a plan, for one picture: nanoseconds of one
@@ -79,6 +86,10 @@ bool gf_cost_shares(const struct gf_cost_work *work);
 /* Returns the time of the whole program on the CPU, in seconds; the next function, with a GPU. */
 double gf_cost_cpu_s(const struct gf_cost_work *work);
 double gf_cost_cuda_s(const struct gf_cost_work *work);
+/* Returns the pace of one GPU that has started, for deciding whether another one pays. The pace is
+ * rather too high than too low: the estimate of a GPU's time was up to five times too long, and a
+ * GPU that is started in vain makes the run longer. */
+struct gf_batch_pace gf_cost_pace(const struct gf_cost_work *work);
 
 /* Whether a GPU decodes files of which it decodes a few as slowly as many, by gf_cost_work's
  * slow_files. If not, the workers leave them to the CPU (gf_pipeline_keep_slow_files()). */
@@ -154,10 +165,6 @@ void gf_batch_choose_devices(const struct gf_batch_request *request,
                              struct gf_batch_devices *devices);
 /* Closes the connection to the server if no pipeline owns it. */
 void gf_batch_drop_server(struct gf_batch_devices *devices);
-/* Whether the estimate of the run is so long that the start of further devices pays, even if the
- * estimate is several times too long. */
-bool gf_batch_is_long(const struct gf_batch_request *request,
-                      const struct gf_batch_devices *devices);
 /* Returns the number of GPUs, if possible without starting the driver for all of them. 0: *why says
  * why there is none. */
 int gf_batch_count_devices(const char **why);

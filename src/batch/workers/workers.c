@@ -32,11 +32,15 @@ static int batch_workers_of_helper(const struct gf_batch *batch, int workers_her
     return most > workers_here ? (most - workers_here) / helpers : 0;
 }
 
-bool gf_batch_device_pays(const struct gf_batch_pace *pace, int awake, size_t left, double start_s)
+bool gf_batch_device_pays(const struct gf_batch_pace *pace, int awake, size_t left, bool starting,
+                          const struct gf_figures *figures)
 {
     const double busy_most = 0.8; /* if the processors are busier, they cannot keep another device
                                    * busy */
-    return pace->inputs_a_second > 0 && (double)left / (pace->inputs_a_second * awake) > start_s &&
+    const double start_s = starting ? 1e-3 * gf_figure(figures, GF_FIGURE_CUDA_START) : 0;
+    return pace->inputs_a_second > 0 &&
+           start_s + (double)left / (pace->inputs_a_second * awake) >
+               1e-3 * gf_figure(figures, GF_FIGURE_CUDA_MORE) &&
            pace->busy * awake < busy_most;
 }
 
@@ -77,16 +81,14 @@ static void measure_pace(struct gf_batch *batch, int awake)
     begin_window(batch);
 }
 
-/* Whether another device pays. Before the pace is known, a long estimate decides for the second
- * device, since an estimate may be several times too long. */
+/* Whether another device pays. Until the pace is measured, the estimated pace decides. */
 static bool pays(const struct gf_batch *batch, int awake)
 {
-    const double start_s = 1e-3 * gf_figure(batch->request->figures, GF_FIGURE_CUDA_MORE);
     const size_t expected = batch->devices.expected,
                  left = batch->next < expected ? expected - batch->next : 0;
-    if (batch->pace.inputs_a_second == 0)
-        return batch->state.pictures && gf_batch_is_long(batch->request, &batch->devices);
-    return gf_batch_device_pays(&batch->pace, awake, left, start_s);
+    const bool measured = batch->pace.inputs_a_second > 0;
+    return gf_batch_device_pays(measured ? &batch->pace : &batch->devices.choice.pace, awake, left,
+                                !batch->state.pictures, batch->request->figures);
 }
 
 static void fail_device(struct gf_batch *batch, struct gf_batch_device *device)

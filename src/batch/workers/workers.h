@@ -27,12 +27,6 @@ struct gf_batch_item {
     enum gf_outcome outcome;
 };
 
-/* The pace of one device, as measured. */
-struct gf_batch_pace {
-    double inputs_a_second; /* inputs done per second; 0: unknown */
-    double busy;            /* share of all processors' time that this pace takes, 0..1 */
-};
-
 /* The work since a point in time, from which the pace is computed. */
 struct gf_batch_window {
     double begin_s; /* when the window began, by gf_now(); 0: no picture is done yet */
@@ -69,7 +63,7 @@ struct gf_batch {
     int workers_here, workers_of_helper;
     bool attended; /* the thread that called gf_batch_run() can start helpers */
     struct gf_batch_window window;
-    struct gf_batch_pace pace;
+    struct gf_batch_pace pace; /* as measured */
     bool stopped;
     struct gf_batch_state state;
     enum gf_status failure; /* the gravest of the failed outputs */
@@ -195,9 +189,11 @@ int gf_batch_start_workers(struct gf_batch *batch, int first, int end);
 /* ---- devices that helpers run (workers.c) ---- */
 
 /* Whether another device pays for its start, if `awake` devices of this pace have `left` inputs
- * left to do. It pays if these devices need more than start_s for the rest, and the processors can
- * keep another device busy. */
-bool gf_batch_device_pays(const struct gf_batch_pace *pace, int awake, size_t left, double start_s);
+ * left to do. It pays if these devices need more than the figure cuda-more for the rest, and the
+ * processors can keep another device busy. `starting`: the first device is still starting, which
+ * counts as a part of the rest. */
+bool gf_batch_device_pays(const struct gf_batch_pace *pace, int awake, size_t left, bool starting,
+                          const struct gf_figures *figures);
 
 /* Calls request->tick. The caller holds the lock. */
 void gf_batch_tick(struct gf_batch *batch, bool at_end);
