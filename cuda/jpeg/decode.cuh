@@ -105,8 +105,6 @@ struct jpeg_tables {
     uint16_t beyond[BEYOND_MOST];
 };
 
-enum { SCAN_WARPS_MOST = 10 }; /* the most warps that decode the scans of a picture */
-
 /* A picture's stream as the host describes it. */
 struct jpeg_stream {
     uint64_t raw;   /* the start of the scan in the group's bytes, a multiple of 16 */
@@ -127,8 +125,6 @@ struct jpeg_stream {
     /* Only for a picture of several scans, else 0: its first scan in jpeg_group.scans, and their
      * number. Of the members about the stream such a picture has only `raw` and `raw_bytes`. */
     unsigned first_scan, scans;
-    /* The scan of each warp, if the picture has no more scans than a thread block has warps. */
-    unsigned char scan_of_warp[SCAN_WARPS_MOST];
     struct jpeg_codes codes[TABLES];
 };
 
@@ -146,6 +142,7 @@ enum jpeg_scan_kind {
  * from the first byte that is copied to the device, see gf_jpeg_scans_begin(). */
 struct jpeg_scan {
     enum jpeg_scan_kind kind;
+    unsigned picture;    /* the index of its picture in the group */
     unsigned begin, end; /* offsets of the entropy-coded bytes and of the marker after them */
     unsigned blocks, interval_blocks;
     /* For a scan of one component, which lacks the blocks that are wholly outside of the picture.
@@ -180,10 +177,12 @@ struct jpeg_group {
     unsigned beyond; /* the largest number of entries of `beyond` in any picture's tables */
     const struct jpeg_picture *pictures;
     const struct jpeg_stream *streams;
-    /* The number of pictures of several scans, and the most scans of one of them. */
-    int scanned, scans_most;
-    const unsigned *scanned_picture;
-    const struct jpeg_scan *scans;
+    int scanned; /* the number of pictures of several scans */
+    unsigned scan_count;
+    const struct jpeg_scan *scans; /* of all these pictures, in the order of the pictures */
+    const unsigned *scan_order;    /* their indices in the order in which they begin */
+    /* How many blocks each scan has done, and how many scans have begun. */
+    unsigned *progress;
     const unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
     const unsigned char *raw;
     struct jpeg_found *found;
@@ -215,10 +214,6 @@ cudaError_t gf_jpeg_decode_scans(const struct jpeg_group *group, cudaStream_t st
 
 /* Returns the offset of the first byte of the file that the scans and their tables need. */
 size_t gf_jpeg_scans_begin(const struct gf_jpeg_header *header);
-
-/* Chooses the scan of each warp, so that the four longest scans are decoded by warps of different
- * parts of the multiprocessor. */
-void gf_jpeg_divide_scans(const struct gf_jpeg_header *header, struct jpeg_stream *stream);
 
 /* Describes the scans of the picture in `scans`, which may be NULL. Returns false if the kernels
  * cannot decode them. */

@@ -22,7 +22,8 @@ struct jpeg_described {
     struct jpeg_picture *pictures;
     struct jpeg_stream *streams;
     struct jpeg_scan *scans;
-    unsigned *tile_picture, *sequence_picture, *dc_tile_picture, *scanned_picture;
+    unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
+    unsigned *scan_order, *progress; /* see jpeg_group */
     uint16_t *quantisers;
     unsigned *flags, *ends; /* results from the device: `ends` follows `flags` */
 };
@@ -179,7 +180,6 @@ static bool describe_several(const struct gf_jpeg_decode_picture *from,
     memset(stream, 0, sizeof *stream);
     describe_size(from, picture);
     stream->scans = (unsigned)header->scans;
-    gf_jpeg_divide_scans(header, stream);
     stream->raw_bytes = (unsigned)(header->end - gf_jpeg_scans_begin(header));
     return header->end - gf_jpeg_scans_begin(header) <= RAW_MOST &&
            picture->blocks <= 8ull * stream->raw_bytes &&
@@ -279,7 +279,9 @@ void gf_jpeg_place(const struct jpeg_described *described, unsigned index,
     stream->first_scan = (unsigned)before->scans;
     if (stream->scans)
         (void)gf_jpeg_describe_scans(header, picture, described->scans + before->scans);
-    fill(described->scanned_picture, before->scanned, own.scanned, index);
+    for (unsigned i = 0; i < stream->scans; i++)
+        described->scans[before->scans + i].picture = index;
+    fill(described->progress, before->scans, own.scans + 1, 0);
     fill(described->tile_picture, before->tiles, own.tiles, index);
     fill(described->sequence_picture, before->sequences, own.sequences, index);
     fill(described->dc_tile_picture, before->dc_tiles, own.dc_tiles, index);
@@ -287,6 +289,27 @@ void gf_jpeg_place(const struct jpeg_described *described, unsigned index,
         memcpy(described->quantisers + (size_t)(3 * index + c) * BLOCK_SIZE, header->latched[c],
                BLOCK_SIZE * sizeof(uint16_t));
     described->flags[index] = described->ends[index] = 0;
+}
+
+/* Orders the scans: of as many pictures as there are multiprocessors first each one's first scan,
+ * then each one's second, and so on; then of the next pictures. Thread blocks go to the
+ * multiprocessors in turn, so that each gets one of the longest scans, which are often the last of
+ * their pictures. */
+static cudaError_t order_scans(const struct jpeg_described *described, unsigned pictures)
+{
+    int across = 1;
+    const cudaError_t status = gf_cuda_number(cudaDevAttrMultiProcessorCount, &across);
+    unsigned *next = described->scan_order;
+    for (unsigned first = 0; first < pictures; first += (unsigned)across) {
+        const unsigned end = min(pictures, first + (unsigned)across);
+        for (unsigned number = 0; number < GF_JPEG_SCANS_MOST; number++) {
+            for (unsigned i = first; i < end; i++) {
+                if (number < described->streams[i].scans)
+                    *next++ = described->streams[i].first_scan + number;
+            }
+        }
+    }
+    return status;
 }
 
 struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amounts *amounts)
@@ -300,7 +323,8 @@ struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amou
     take(&arena, described->pictures, amounts->pictures);
     take(&arena, described->streams, amounts->pictures);
     take(&arena, described->scans, amounts->scans);
-    take(&arena, described->scanned_picture, amounts->scanned);
+    take(&arena, described->scan_order, amounts->scans);
+    take(&arena, described->progress, amounts->scans + 1);
     take(&arena, described->tile_picture, amounts->tiles);
     take(&arena, described->sequence_picture, amounts->sequences);
     take(&arena, described->dc_tile_picture, amounts->dc_tiles);
@@ -329,8 +353,10 @@ struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amou
     group->pictures = described->pictures;
     group->streams = described->streams;
     group->scans = described->scans;
-    group->scanned_picture = described->scanned_picture;
     group->scanned = (int)amounts->scanned;
+    group->scan_count = (unsigned)amounts->scans;
+    group->scan_order = described->scan_order;
+    group->progress = described->progress;
     group->tile_picture = described->tile_picture;
     group->sequence_picture = described->sequence_picture;
     group->dc_tile_picture = described->dc_tile_picture;
@@ -397,8 +423,6 @@ static enum gf_status launch(struct gf_jpeg_decoder *decoder, struct jpeg_layout
     struct jpeg_group *const group = &device->group;
     cudaStream_t const stream = decoder->stream;
     const bool single = group->scanned < group->count;
-    for (int i = 0; i < group->count; i++)
-        group->scans_most = max(group->scans_most, (int)described->streams[i].scans);
     CODER_TRY(decoder, coder_mark(decoder, 1, stream));
     if (single)
         CODER_TRY(decoder, gf_jpeg_unstuff(group, stream));
@@ -467,6 +491,7 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
         gf_jpeg_place(&host.described, i, &before, picture->header);
         gf_jpeg_amounts_add(&before, &own);
     }
+    CODER_TRY(decoder, order_scans(&host.described, count));
     CODER_TRY(decoder,
               coder_copy(decoder, &copies, decoder->memory, decoder->pinned, host.described_bytes));
     CODER_TRY(decoder, coder_queue_copies(decoder, &copies));

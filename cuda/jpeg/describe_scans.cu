@@ -164,22 +164,3 @@ bool gf_jpeg_describe_scans(const struct gf_jpeg_header *header, const struct jp
     }
     return true;
 }
-
-/* Warps whose numbers are equal modulo PARTS share a part of the multiprocessor. The first PARTS
- * warps get the longest scans, the next PARTS warps the next longer ones, and so on. */
-void gf_jpeg_divide_scans(const struct gf_jpeg_header *header, struct jpeg_stream *stream)
-{
-    enum { PARTS = 4 };
-    const int scans = header->scans;
-    for (int i = 0; i < scans && scans <= SCAN_WARPS_MOST; i++) {
-        const struct gf_jpeg_scan *const scan = &header->list[i];
-        int longer = 0; /* the number of longer scans */
-        for (int k = 0; k < scans; k++) {
-            const uint32_t bytes = header->list[k].end - header->list[k].begin;
-            longer +=
-                bytes > scan->end - scan->begin || (bytes == scan->end - scan->begin && k < i);
-        }
-        const int row = longer / PARTS * PARTS, left = scans - row < PARTS ? scans - row : PARTS;
-        stream->scan_of_warp[row + left - 1 - longer % PARTS] = (unsigned char)i;
-    }
-}

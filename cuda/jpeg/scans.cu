@@ -1,11 +1,11 @@
 /* Decodes JPEGs of several scans, progressive or sequential, to coefficients. A warp decodes a scan
  * from its beginning to its end and not in parts, since what a bit means can depend on all earlier
  * bits of the scan and on the coefficients from earlier scans. The scans of a picture are decoded
- * at the same time by the warps of one thread block: a scan that refines another one follows it at
- * a distance of some blocks. All lanes of a warp know the position in the bits, and they share the
- * work on a block. A picture takes as long as its longest scan, whose symbols are taken one after
- * the other. In take_short_symbols() every instruction therefore counts on which the next symbol
- * depends. */
+ * at the same time: a scan that refines another one follows it at a distance of some blocks. Each
+ * warp is a thread block of its own, so that a short scan makes room for another picture's scan
+ * when it ends. All lanes of a warp know the position in the bits, and they share the work on a
+ * block. A picture takes as long as its longest scan, whose symbols are taken one after the other.
+ * In take_short_symbols() every instruction therefore counts on which the next symbol depends. */
 #include "codec/jpeg/jpeg_header.h"
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/decode.cuh"
@@ -37,8 +37,7 @@ struct work {
     const struct jpeg_scan *scan;
     int16_t *coefficients, *dc; /* coefficients and DC value of the picture's first block */
     unsigned mcus_across, mcu_blocks;
-    /* In shared memory: how many blocks each scan of the picture has done, and whether any has
-     * failed. */
+    /* How many blocks each scan of the picture has done; not 0 if any of them has failed. */
     volatile unsigned *progress, *failed;
     unsigned number; /* the index of the scan in the picture */
 };
@@ -75,7 +74,7 @@ index_of(struct indices *indices, const struct work &work, unsigned lane, unsign
 /* Tells the other warps that the scan's first n blocks are done. */
 static __device__ __forceinline__ void tell(const struct work &work, unsigned lane, unsigned n)
 {
-    __threadfence_block();
+    __threadfence();
     __syncwarp();
     if (!lane)
         work.progress[work.number] = n;
@@ -87,8 +86,8 @@ static __device__ __forceinline__ bool await(const struct work &work, unsigned l
 {
     const bool needs = work.scan->needs >> lane & 1;
     while (__any_sync(~0u, needs && work.progress[lane] < n))
-        __nanosleep(100);
-    __threadfence_block();
+        __nanosleep(500);
+    __threadfence();
     return !__any_sync(~0u, *work.failed);
 }
 
@@ -570,61 +569,48 @@ static __device__ __forceinline__ bool decode_scan(struct walk *walk, const stru
     return walk->stop == scan->end;
 }
 
-/* A thread block decodes a picture. */
-static __global__ void __launch_bounds__(SCAN_WARPS_MOST *WARP, 2)
-    scans_kernel(const struct jpeg_group group)
+#ifndef PER_SM
+#define PER_SM 24 /* the warps of a multiprocessor that registers must suffice for */
+#endif
+
+/* Decodes the first scan in the order that nobody has begun: all scans that it waits for have
+ * begun. */
+static __global__ void __launch_bounds__(WARP, PER_SM) scans_kernel(const struct jpeg_group group)
 {
-    extern __shared__ __align__(16) unsigned char memory[];
-    __shared__ unsigned progress[GF_JPEG_SCANS_MOST];
-    __shared__ unsigned failed;
-    const unsigned picture = group.scanned_picture[blockIdx.x], warp = threadIdx.x / WARP;
-    const struct jpeg_stream *const stream = &group.streams[picture];
-    const struct jpeg_picture *const about = &group.pictures[picture];
+    __shared__ struct walk_shared shared;
+    const unsigned lane = threadIdx.x;
+    const unsigned begun = lane ? 0 : atomicAdd(&group.progress[group.scan_count], 1);
+    const struct jpeg_scan *const scan = &group.scans[group.scan_order[__shfl_sync(~0u, begun, 0)]];
+    const struct jpeg_stream *const stream = &group.streams[scan->picture];
+    const struct jpeg_picture *const about = &group.pictures[scan->picture];
+    const struct work work = {scan,
+                              group.coefficients + (size_t)about->first_block * BLOCK_SIZE,
+                              group.dc + about->first_block,
+                              (unsigned)about->mcus_across,
+                              (unsigned)about->blocks_per_mcu,
+                              group.progress + stream->first_scan,
+                              &group.flags[scan->picture],
+                              (unsigned)(scan - group.scans) - stream->first_scan};
     struct walk walk = {};
-    walk.shared = (struct walk_shared *)memory + warp;
+    walk.shared = &shared;
     walk.raw = group.raw + stream->raw;
     walk.raw_bytes = stream->raw_bytes;
-    walk.lane = threadIdx.x % WARP;
-    if (threadIdx.x < GF_JPEG_SCANS_MOST)
-        progress[threadIdx.x] = 0;
-    if (!threadIdx.x)
-        failed = 0;
-    __syncthreads();
-    const unsigned warps = blockDim.x / WARP;
-    for (unsigned n = warp; n < stream->scans; n += warps) {
-        const unsigned i = stream->scans <= warps ? stream->scan_of_warp[n] : n;
-        const struct jpeg_scan *const scan = &group.scans[stream->first_scan + i];
-        const struct work work = {scan,
-                                  group.coefficients + (size_t)about->first_block * BLOCK_SIZE,
-                                  group.dc + about->first_block,
-                                  (unsigned)about->mcus_across,
-                                  (unsigned)about->blocks_per_mcu,
-                                  progress,
-                                  &failed,
-                                  i};
-        walk.end = scan->end;
-        walk.kind = scan->kind;
-        walk.least = scan->low;
-        walk.table[0] = walk.raw + scan->table[0];
-        walk.table[1] = walk.raw + scan->table[1];
-        walk.told = 0;
-        if (scan->kind != JPEG_DC_BIT_SCAN)
-            make_looks(&walk);
-        if (!decode_scan(&walk, work) && !walk.lane) {
-            failed = 1;
-            atomicOr(&group.flags[picture], JPEG_BAD_CODE);
-        }
-        tell(work, walk.lane, ~0u);
-    }
+    walk.lane = lane;
+    walk.end = scan->end;
+    walk.kind = scan->kind;
+    walk.least = scan->low;
+    walk.table[0] = walk.raw + scan->table[0];
+    walk.table[1] = walk.raw + scan->table[1];
+    if (scan->kind != JPEG_DC_BIT_SCAN)
+        make_looks(&walk);
+    if (!decode_scan(&walk, work) && !lane)
+        atomicOr(&group.flags[scan->picture], JPEG_BAD_CODE);
+    tell(work, lane, ~0u);
 }
 
 cudaError_t gf_jpeg_decode_scans(const struct jpeg_group *group, cudaStream_t stream)
 {
-    const int warps = group->scans_most < SCAN_WARPS_MOST ? group->scans_most : SCAN_WARPS_MOST;
-    const int shared = warps * (int)sizeof(struct walk_shared);
-    const cudaError_t status = allow_shared((const void *)scans_kernel, shared);
-    if (status != cudaSuccess || !group->scanned)
-        return status;
-    scans_kernel<<<group->scanned, warps * WARP, shared, stream>>>(*group);
+    if (group->scanned)
+        scans_kernel<<<group->scan_count, WARP, 0, stream>>>(*group);
     return cudaGetLastError();
 }

@@ -127,11 +127,6 @@ static void *take(struct gf_buffer_pool *pool, enum place place, size_t size)
 
 void *gf_buffer_pool_take_host(struct gf_buffer_pool *pool, size_t size)
 {
-    return take(pool, ON_HOST, size);
-}
-
-void *gf_buffer_pool_take_file(struct gf_buffer_pool *pool, size_t size)
-{
     return take(pool, pool->shares && pool->backend->calls->share ? SHARED : ON_HOST, size);
 }
 

@@ -203,7 +203,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
         .decoder = decoder, .reduction = source && source->reduction > 1 ? source->reduction : 1};
     if (!find_bytes(input, source, file) || rounded(file->size) > bytes_most)
         return GF_OK;
-    file->data = gf_buffer_pool_take_file(buffers, rounded(file->size));
+    file->data = gf_buffer_pool_take_host(buffers, rounded(file->size));
     if (!file->data)
         return gf_fail_memory(error);
     const enum gf_status status = copy_input(input, file, error);

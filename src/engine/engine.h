@@ -61,7 +61,7 @@ struct gf_buffer_pool {
     int count;
     struct gf_lane **lane;
     int lanes;   /* the number of lanes that are open */
-    bool shares; /* buffers of files come from memory that the backend's pools share */
+    bool shares; /* host memory comes from memory that the backend's pools share */
     struct gf_thread_pool threads;
 };
 
@@ -74,12 +74,10 @@ void gf_buffer_pool_close(struct gf_buffer_pool *buffers);
  * left. */
 void *gf_buffer_pool_take_host(struct gf_buffer_pool *buffers, size_t size);
 void *gf_buffer_pool_take(struct gf_buffer_pool *buffers, size_t size);
-/* Takes a buffer of host memory for a file that a coder reads. */
-void *gf_buffer_pool_take_file(struct gf_buffer_pool *buffers, size_t size);
 void gf_buffer_pool_return(struct gf_buffer_pool *buffers, const void *data);
 /* Pins a buffer of host memory, unless it is pinned. The backend must be ready. */
 void gf_buffer_pool_pin(struct gf_buffer_pool *buffers, const void *data);
-/* Pins all memory for files that pools of the backend share. */
+/* Pins all memory that pools of the backend share. */
 void gf_buffer_pool_pin_shared(struct gf_buffer_pool *buffers);
 /* Returns how many bytes of the backend's memory gf_buffer_pool_take() could give. The backend,
  * which is slow to answer, is asked only if the pool's free buffers have less than `enough`
