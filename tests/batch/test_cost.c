@@ -226,10 +226,13 @@ static void test_slow_files(void **state)
         work.slow_files = false;
         const double fast_s = gf_cost_cuda_s(&work);
         work.slow_files = true;
+        work.slow_share = 1;
         const double slow_s = gf_cost_cuda_s(&work);
         assert_true(slow_s > fast_s && slow_s >= way_s && slow_s >= before_s);
         if (files <= GF_BATCH_SLOW_WORKERS)
             assert_true(slow_s - fast_s <= way_s);
+        work.slow_share = .2; /* the others do not wait for these */
+        assert_true(gf_cost_cuda_s(&work) <= slow_s);
         before_s = slow_s;
     }
 }
@@ -264,6 +267,7 @@ static void test_workers(void **state)
         assert_int_equal(workers_for(150, true, 100e6), GF_BATCH_CODEC_WORKERS);
         assert_in_range(workers_for(300, true, 8e6), GF_BATCH_CODEC_WORKERS + 1, 200);
         assert_int_equal(workers_for(300, true, 1e6), GF_BATCH_SLOW_WORKERS);
+        assert_int_equal(workers_for(4000, true, 2e6), GF_BATCH_MANY_SLOW_WORKERS);
     }
 }
 
@@ -527,8 +531,8 @@ static void test_nothing_to_filter(void **state)
 
 static const struct gf_template jpegs_out = {.text = (char *)"out/{stem}.jpg", .is_pattern = true};
 
-/* Before the first picture the estimate says which lists pay for a second GPU, and which for a third
- * one later. On two H200s 16,000 JPEGs of 1080p took longer than on one. */
+/* Before the first picture the estimate says which lists pay for a second GPU, and which for a
+ * third one later. On two H200s 16,000 JPEGs of 1080p took longer than on one. */
 static void test_which_lists_pay_for_more(void **state)
 {
     static const struct {
@@ -548,7 +552,7 @@ static void test_which_lists_pay_for_more(void **state)
                  {"nlmeans", 2000, false, false, 32, true, false},
                  {"nlmeans", 500, false, false, 32, false, false},
                  {"bilateral=4", 8700, false, false, 32, true, false},
-                 {"thumbnail=256", 10000, true, false, 32, true, true},
+                 {"thumbnail=256", 10000, true, false, 32, true, false},
                  {"thumbnail=256", 1000, true, false, 32, false, false}};
     size_t bytes[2];
     void *const jpeg[2] = {make_jpeg(false, &bytes[0]), make_jpeg(true, &bytes[1])};
@@ -579,14 +583,16 @@ static void test_which_lists_pay_for_more(void **state)
 }
 
 /* Slow files are reckoned as those decode them that the workers let decode them: the CPU, unless
- * they are most of a batch. */
+ * they are most of a batch or the batch is long. */
 static void test_who_decodes_slow_files(void **state)
 {
     enum { FILES = 4 };
     size_t bytes[2];
     void *const jpeg[2] = {make_jpeg(false, &bytes[0]), make_jpeg(true, &bytes[1])};
     double before_ns = 0;
-    for (int slow = 0; slow <= FILES; slow++) {
+    for (int turn = 0; turn <= 2 * FILES; turn++) {
+        const bool is_long = turn > FILES;
+        const int slow = is_long ? turn - FILES : turn;
         struct gf_input_name name[FILES];
         for (int i = 0; i < FILES; i++)
             name[i] = (struct gf_input_name){
@@ -595,12 +601,13 @@ static void test_who_decodes_slow_files(void **state)
         const struct gf_batch_request request = {.chain = "blur",
                                                  .options = gf_options_default(),
                                                  .inputs = &inputs,
-                                                 .expected = 4000,
+                                                 .expected = is_long ? 4000 : 1000,
                                                  .output = &jpegs_out};
         struct gf_cost_work work;
         assert_true(gf_cost_look(&request, GF_COST_NO_SERVER, &work));
+        assert_true(is_near(work.slow_share, (double)slow / FILES, 1e-9));
         const bool gpu = gf_cost_takes_slow(false, work.slow_files);
-        assert_int_equal(gpu, 2 * slow > FILES);
+        assert_int_equal(gpu, is_long || 2 * slow > FILES);
         const double cpu_ns = gf_figure(NULL, GF_FIGURE_CUDA_FILE);
         if (gpu || !slow)
             assert_true(is_near(work.cuda_codec.decode_ns, cpu_ns, 1e-9));

@@ -201,11 +201,13 @@ bool gf_cost_takes_slow(bool is_single, bool slow_files)
 }
 
 /* Returns the time that decoding takes for pictures of which the GPU decodes a few as slowly as
- * many: at most GF_BATCH_SLOW_WORKERS of them are decoded at the same time, and then the next ones.
- * Returns 0 for other pictures. */
+ * many: at most as many of them as there are workers are decoded at the same time, and then the
+ * next ones. Returns 0 for other pictures. */
 static double ways_s(const struct gf_cost_work *work)
 {
-    const double ways = (double)work->files / GF_BATCH_SLOW_WORKERS;
+    const double at_once = work->files < GF_BATCH_MANY_PICTURES ? GF_BATCH_SLOW_WORKERS
+                                                                : GF_BATCH_MANY_SLOW_WORKERS,
+                 ways = (double)work->files * work->slow_share / at_once;
     return work->slow_files ? ms(work, GF_FIGURE_CUDA_GROUP) * larger(ways, 1) : 0;
 }
 

@@ -11,7 +11,7 @@
 #include "engine/device_codec.h"
 #include "pipeline/pipeline_internal.h"
 
-enum { SAMPLES = 8 };
+enum { SAMPLES = 16 };
 
 /* The sums over the pictures whose headers were read; times are in nanoseconds. */
 struct sample {
@@ -291,6 +291,14 @@ static void choose_output(struct sample *sample, const struct gf_chain *chain, i
     sample->chain = &chain[number];
 }
 
+/* Returns the index of sample i of `samples` among `count` inputs: one of each part of the list,
+ * not always at the same place in it, since lists often repeat themselves. */
+static size_t sampled(size_t i, size_t samples, size_t count)
+{
+    enum { STEP = 97 };
+    return i * count / samples + i * STEP % (count / samples);
+}
+
 bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server server,
                   struct gf_cost_work *work)
 {
@@ -312,12 +320,13 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
     for (size_t i = 0; i < most; i++) {
         for (int k = 0; k < outputs; k++) {
             choose_output(&sample, chain, k);
-            look_into(&sample, &request->inputs->item[i * count / most], &look[i][k]);
+            look_into(&sample, &request->inputs->item[sampled(i, most, count)], &look[i][k]);
         }
         slow += look[i][0].slow;
         looked += look[i][0].frames > 0;
     }
-    const bool slow_files = files > 1 && 2 * slow > looked;
+    const bool slow_files =
+        files > 1 && (2 * slow > looked || (slow && files >= GF_BATCH_MANY_PICTURES));
     sample.takes_slow = gf_cost_takes_slow(files == 1, slow_files);
     for (size_t i = 0; i < most; i++) {
         sample.decoded = 0;
@@ -339,6 +348,7 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
                                   .cuda_codec = for_each_pixel(sample.cuda_codec, sample.pixels),
                                   .device_codec = sample.device_codec,
                                   .device_unpacks = sample.device_unpacks,
+                                  .slow_share = looked ? (double)slow / looked : 0,
                                   .slow_files = sample.device_codec && slow_files,
                                   .in_turn = sample.in_turn,
                                   .server = server,

@@ -24,12 +24,15 @@ static void set_unless_set(const char *name, const char *value)
 /* Chooses the number of queues to the device. 8 queues instead of 1 make the start 0.1 s longer;
  * but with one queue the lanes of several pictures wait for one another, and filters wait for the
  * JPEG codec's kernels. `slow` tells that decoding a group takes long, which others must not wait
- * for: on an H200 600 progressive JPEGs took 960 ms with 2 queues and 534 ms with 8. */
+ * for: on an H200 600 progressive JPEGs took 960 ms with 2 queues and 534 ms with 8, and 10,000
+ * took 3.8 s with 8 queues and 2.2 s with 16. */
 static void choose_queues(size_t pictures, bool device_codec, bool slow)
 {
     const char *queues = "2";
     if (pictures == 1)
         queues = "1";
+    else if (slow && pictures >= GF_BATCH_MANY_PICTURES)
+        queues = "16";
     else if (slow || (device_codec && pictures >= GF_BATCH_MANY_PICTURES))
         queues = "8";
     set_unless_set("CUDA_DEVICE_MAX_CONNECTIONS", queues);
@@ -60,17 +63,21 @@ static bool suits_device_codec(const struct gf_options *options, enum gf_file_fo
            (format == GF_FILE_JPEG || (format == GF_FILE_PNG && options->png_level == 1));
 }
 
-/* Chooses the queues by the first file's name, since no file has been opened yet. If no GPU is
- * asked for, none starts before the files have been looked at: gf_batch_choose_devices() chooses
+/* Chooses the queues by the first file's name; in a long list some files are looked at. If no GPU
+ * is asked for, none starts before the files have been looked at: gf_batch_choose_devices() chooses
  * then. */
 void gf_batch_choose_queues(const struct gf_batch_request *request)
 {
     const size_t pictures = request->inputs->count;
-    if (pictures > 1 && asks_for_cuda(request))
-        choose_queues(pictures,
-                      suits_device_codec(&request->options,
-                                         gf_file_format_named(request->inputs->item[0].path)),
-                      false);
+    struct gf_cost_work work;
+    if (pictures < 2 || !asks_for_cuda(request))
+        return;
+    const bool suits = suits_device_codec(&request->options,
+                                          gf_file_format_named(request->inputs->item[0].path)),
+               slow = pictures >= GF_BATCH_MANY_PICTURES &&
+                      request->options.codec != GF_CODEC_CPU &&
+                      gf_cost_look(request, GF_COST_NO_SERVER, &work) && work.slow_files;
+    choose_queues(pictures, suits, slow);
 }
 
 /* Whether helpers (src/server/server.h) may run further devices. */
@@ -227,22 +234,27 @@ int gf_batch_most_workers(int wanted)
     return affordable > 1 ? affordable : 1;
 }
 
-/* Returns how many pictures fit in the devices' memory at one time, each in three forms: decoded,
- * filtered, and about to be encoded. The codec uses the other half of that memory. */
-static double pictures_that_fit(const struct gf_batch_devices *devices, uint64_t device_bytes)
+/* Returns how many pictures fit in the devices' memory at one time, each in so many copies. The
+ * codec uses the other half of that memory. */
+static double pictures_that_fit(const struct gf_batch_devices *devices, uint64_t device_bytes,
+                                int copies)
 {
-    enum { PIXEL_BYTES = 3, COPIES = 5 };
+    enum { PIXEL_BYTES = 3 };
     const double bytes = (double)device_bytes * devices->here / 2, pixels = devices->choice.pixels;
-    return bytes > 0 && pixels > 0 ? bytes / (pixels * PIXEL_BYTES * COPIES) : GF_BATCH_WORKERS_MAX;
+    return bytes > 0 && pixels > 0 ? bytes / (pixels * PIXEL_BYTES * copies) : GF_BATCH_WORKERS_MAX;
 }
 
 /* Returns the number of workers for pictures of which the GPU decodes a few as slowly as many: as
  * many workers as pictures probably fit in the GPU's memory, whose size is not known yet, but not
- * fewer than `usual`. */
-static int slow_workers(const struct gf_batch_devices *devices, int usual)
+ * fewer than `usual`. Most of these pictures wait for the decoder and have one copy, the memory for
+ * the decoded picture. */
+static int slow_workers(const struct gf_batch_devices *devices, size_t pictures, int usual)
 {
-    const double fit = pictures_that_fit(devices, (uint64_t)16 << 30);
-    const int most = GF_BATCH_SLOW_WORKERS * devices->here, slow = fit < most ? (int)fit : most;
+    enum { WAITING_COPIES = 2 };
+    const double fit = pictures_that_fit(devices, (uint64_t)16 << 30, WAITING_COPIES);
+    const int each = pictures < GF_BATCH_MANY_PICTURES ? GF_BATCH_SLOW_WORKERS
+                                                       : GF_BATCH_MANY_SLOW_WORKERS,
+              most = each * devices->here, slow = fit < most ? (int)fit : most;
     return slow > usual ? slow : usual;
 }
 
@@ -265,6 +277,7 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
                          const struct gf_batch_devices *devices, size_t pictures,
                          struct gf_options *options, struct gf_memory_budget *memory_budget)
 {
+    enum { COPIES = 5 };
     const uint64_t memory = options->memory_bytes, least = (uint64_t)1 << 20;
     int threads = options->threads > 0 ? options->threads : gf_cpu_count();
     const int most = gf_batch_most_workers(GF_BATCH_WORKERS_MAX);
@@ -276,8 +289,9 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
             (pictures < GF_BATCH_MANY_PICTURES ? GF_BATCH_CODEC_WORKERS : GF_BATCH_MANY_WORKERS) *
             devices->here;
         if (devices->choice.slow_files)
-            workers = slow_workers(devices, workers);
-        const double fit = pictures_that_fit(devices, options->device_memory_bytes);
+            workers = slow_workers(devices, pictures, workers);
+        /* decoded, filtered, and about to be encoded */
+        const double fit = pictures_that_fit(devices, options->device_memory_bytes, COPIES);
         workers = fit < workers ? (int)fit : workers;
         workers = options->threads > 0 || workers < threads ? threads : workers;
         workers = workers < most ? workers : most;

@@ -29,8 +29,10 @@ struct gf_cost_work {
     double cuda_ns;    /* the GPU's time for a pixel of input: copies, decoding, filters and
                         * encoding */
     bool device_codec; /* the GPU decodes or encodes at least some of the pictures */
-    /* Most of the pictures are such that the GPU decodes a few as slowly as many: JPEGs of several
-     * scans, and PNGs of other programs. */
+    /* The share of pictures of which the GPU decodes a few as slowly as many: JPEGs of several
+     * scans, and PNGs of other programs. slow_files: the GPU decodes these, since they are most of
+     * the batch or the batch is long. */
+    double slow_share;
     bool slow_files;
     bool device_unpacks; /* the GPU decodes PNGs, which takes it longer than JPEGs */
     bool in_turn;        /* a stage needs the whole picture, so that decoding and encoding do not
@@ -118,7 +120,9 @@ enum {
     GF_BATCH_WORKERS_MAX = 512,
     GF_BATCH_CODEC_WORKERS = 32,
     GF_BATCH_MANY_WORKERS = 96,
-    GF_BATCH_SLOW_WORKERS = 256 /* with gf_cost_work.slow_files */
+    /* With gf_cost_work.slow_files: for fewer than GF_BATCH_MANY_PICTURES, and for more. */
+    GF_BATCH_SLOW_WORKERS = 256,
+    GF_BATCH_MANY_SLOW_WORKERS = 512
 };
 
 /* The number of pictures from which settings pay off that make the start longer. On an H200 150
