@@ -436,6 +436,7 @@ static enum gf_status serve_until_end(struct gf_server *server, struct gf_error 
 
 enum gf_status gf_serve(const struct gf_server_settings *settings, struct gf_error *error)
 {
+    enum { SHARES = 96 }; /* of host memory, unless there are more workers */
     struct gf_server *const server = calloc(1, sizeof *server);
     if (!server)
         return gf_fail_memory(error);
@@ -452,7 +453,7 @@ enum gf_status gf_serve(const struct gf_server_settings *settings, struct gf_err
     gf_memory_budget_open(&server->budget,
                           settings->memory_bytes ? settings->memory_bytes
                                                  : gf_memory_pictures_bytes(),
-                          GF_SERVER_WORKERS_MAX);
+                          settings->workers > SHARES ? settings->workers : SHARES);
     const enum gf_status status =
         server->events >= 0 ? serve_until_end(server, error) : gf_fail_memory(error);
     gf_server_place_leave(&server->place);
