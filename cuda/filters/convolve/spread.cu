@@ -81,7 +81,7 @@ template <int BYTES> struct spread_block {
     unsigned *ring; /* for each channel and byte an array of octets */
     unsigned char *stage;
     /* across: warps side by side; first: the first channel that the block computes. */
-    int across, first, count;
+    int across, first;
     int x, top, rows; /* the tile in the output */
 };
 
