@@ -133,7 +133,6 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     const int outputs = gf_batch_outputs(request);
     struct gf_batch batch = {
         .request = request, .count = inputs, .options = request->options, .begin_s = gf_now()};
-    pthread_condattr_t attributes;
     batch.state.files = batch.count;
     batch.state.left_out = request->inputs->left_out;
     if (request->counts)
@@ -144,10 +143,7 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     for (size_t i = 0; batch.item && batch.output && i < inputs; i++)
         batch.item[i].output = &batch.output[i * (size_t)outputs];
     pthread_mutex_init(&batch.lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&batch.changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    gf_cond_init(&batch.changed);
     struct gf_chain chain[GF_PIPELINE_OUTPUTS_MAX] = {0};
     enum gf_status status = batch.item && batch.output
                                 ? check_request(request, chain, batch.fingerprint, error)

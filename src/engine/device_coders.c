@@ -556,12 +556,8 @@ static bool start_threads(struct gf_device_coders *coders)
 /* The threads' waits for pictures end by the clock of gf_now(). */
 static void open_queue(struct queue *queue)
 {
-    pthread_condattr_t attributes;
     queue->last = &queue->first;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&queue->filled, &attributes);
-    pthread_condattr_destroy(&attributes);
+    gf_cond_init(&queue->filled);
 }
 
 static struct gf_device_coders *create(int device)

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
@@ -96,12 +95,7 @@ static struct gf_server_job *wait_for_job(struct gf_server_worker *worker)
 {
     struct gf_server *const server = worker->server;
     const int rest_ms = server->settings->rest_ms ? server->settings->rest_ms : REST_MS;
-    struct timespec rested;
-    clock_gettime(CLOCK_MONOTONIC, &rested);
-    rested.tv_sec += rest_ms / 1000;
-    rested.tv_nsec += rest_ms % 1000 * 1000000L;
-    rested.tv_sec += rested.tv_nsec / 1000000000L;
-    rested.tv_nsec %= 1000000000L;
+    const struct timespec rested = gf_time_after(1e-3 * rest_ms);
     pthread_mutex_lock(&server->lock);
     while (!worker->job && !server->closing) {
         if (!worker->pipeline) {
@@ -183,7 +177,6 @@ enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error 
     wanted = wanted < WORKERS_USUALLY ? wanted : WORKERS_USUALLY;
     wanted = server->settings->workers ? server->settings->workers : wanted;
     wanted = wanted < GF_SERVER_WORKERS_MAX ? wanted : GF_SERVER_WORKERS_MAX;
-    pthread_condattr_t monotonic;
     server->worker[0].server = server;
     server->workers = wanted; /* the workers share the device's memory */
     const enum gf_status status = start_device(server, error);
@@ -192,13 +185,11 @@ enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error 
         close_pipeline(&server->worker[0]);
         return status;
     }
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_lock(&server->lock);
     for (int i = 0; i < wanted; i++) {
         struct gf_server_worker *const worker = &server->worker[i];
         worker->server = server;
-        pthread_cond_init(&worker->wake, &monotonic);
+        gf_cond_init(&worker->wake);
         if (pthread_create(&worker->thread, NULL, worker_main, worker)) {
             pthread_cond_destroy(&worker->wake);
             break;
@@ -209,7 +200,6 @@ enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error 
         server->idle[server->idle_count++] = i; /* the first worker, whose device is started, is on
                                                  * top */
     pthread_mutex_unlock(&server->lock);
-    pthread_condattr_destroy(&monotonic);
     if (server->workers)
         return GF_OK;
     close_pipeline(&server->worker[0]);

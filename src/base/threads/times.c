@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/memory/grow.h"
 
@@ -14,6 +13,21 @@ double gf_now(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void gf_cond_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+struct timespec gf_time_after(double seconds)
+{
+    const double at = gf_now() + seconds;
+    return (struct timespec){(time_t)at, (long)((at - floor(at)) * 1e9)};
 }
 
 void gf_spans_init(struct gf_spans *spans)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/host_device.h"
 #include "gpufilter/profile.h"
@@ -30,6 +31,10 @@ struct gf_interval {
 double gf_intervals_union(struct gf_interval *interval, size_t count);
 
 double gf_now(void); /* seconds of a monotonic clock */
+/* Initializes a condition whose waits end by the clock of gf_now(), and returns the time until
+ * which such a wait lasts that ends `seconds` from now. */
+void gf_cond_init(pthread_cond_t *condition);
+struct timespec gf_time_after(double seconds);
 
 void gf_spans_init(struct gf_spans *spans);
 void gf_spans_free(struct gf_spans *spans);

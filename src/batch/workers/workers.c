@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "base/cpu.h"
 #include "base/fail.h"
@@ -213,16 +212,6 @@ void gf_batch_tick(struct gf_batch *batch, bool at_end)
         request->tick(request->context, &state, at_end);
 }
 
-static struct timespec after(double seconds)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    const double sum = (double)time.tv_nsec * 1e-9 + seconds;
-    time.tv_sec += (time_t)sum;
-    time.tv_nsec = (long)((sum - (double)(time_t)sum) * 1e9);
-    return time;
-}
-
 static bool is_earlier(const struct timespec *a, const struct timespec *b)
 {
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
@@ -233,13 +222,13 @@ void gf_batch_wait(struct gf_batch *batch, struct timespec *next)
     const double tick_s =
         batch->request->tick && batch->request->tick_s > 0 ? batch->request->tick_s : 3600;
     if (!next->tv_sec)
-        *next = after(tick_s);
-    const struct timespec look = after(batch_attend_helpers(batch));
+        *next = gf_time_after(tick_s);
+    const struct timespec look = gf_time_after(batch_attend_helpers(batch));
     const bool ticks = is_earlier(next, &look);
     if (pthread_cond_timedwait(&batch->changed, &batch->lock, ticks ? next : &look) == ETIMEDOUT &&
         ticks) {
         gf_batch_tick(batch, false);
-        *next = after(tick_s);
+        *next = gf_time_after(tick_s);
     }
 }
 
