@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "base/threads/times.h"
 #include "batch/names/names.h"
 #include "codec/io/output.h"
 
@@ -51,7 +51,7 @@ struct gf_transfers {
     bool (*look)(void *context, struct gf_fetched *fetched);
     void *context;
     pthread_t thread[GF_COMMANDS_MAX];
-    int threads, numbered; /* number of threads, and of those that have set gf_transfer_thread */
+    int threads, numbered; /* number of threads, and of those that have set thread_number */
     pthread_mutex_t lock;  /* guards all members below */
     pthread_cond_t changed;
     /* Input number i is at i % GF_TRANSFER_AHEAD. */
@@ -65,26 +65,21 @@ struct gf_transfers {
     bool closing;     /* the threads are to end */
 };
 
-/* The number of the calling thread among the transfers' threads, 0 to GF_COMMANDS_MAX - 1. */
-extern _Thread_local int gf_transfer_thread;
 /* ---- running a command until it succeeds ---- */
 
 /* Without --transfer-timeout a command fails if it moves no byte for this many seconds. */
 enum { IDLE_S = 3600 };
 
-_Thread_local int gf_transfer_thread;
+/* The number of the calling thread among the transfers' threads, 0 to GF_COMMANDS_MAX - 1. */
+static _Thread_local int thread_number;
 
 /* Waits before the next try: 0.5 s, 1 s, 2 s and so on, and up to a half more, so that the tasks of
  * a cluster do not all come back at once. Returns false if the transfers end. */
 static bool pause_before(struct gf_transfers *transfers, int try)
 {
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    const uint64_t base = UINT64_C(500000000) << (try < 7 ? try : 7),
-                   more = gf_hash(GF_HASH_START, &end, sizeof end) % (base / 2);
-    const uint64_t at = (uint64_t)end.tv_nsec + base + more;
-    end.tv_sec += (time_t)(at / 1000000000);
-    end.tv_nsec = (long)(at % 1000000000);
+    const double now_s = gf_now(), base_s = 0.5 * (1 << (try < 7 ? try : 7)),
+                 more = (double)(gf_hash(GF_HASH_START, &now_s, sizeof now_s) % 1000) / 2000;
+    const struct timespec end = gf_time_after(base_s * (1 + more));
     pthread_mutex_lock(&transfers->lock);
     while (!transfers->closing &&
            pthread_cond_timedwait(&transfers->changed, &transfers->lock, &end) != ETIMEDOUT)
@@ -100,16 +95,14 @@ static bool check_file(const struct gf_command_values *values, uint64_t bytes,
                        struct gf_error *error)
 {
     struct stat file;
-    if (values->out)
-        return true;
-    if (stat(values->file, &file) || !S_ISREG(file.st_mode))
+    const bool there = values->out || (!stat(values->file, &file) && S_ISREG(file.st_mode)),
+               good = there && (values->out || !bytes || (uint64_t)file.st_size == bytes);
+    if (!there)
         (void)gf_fail(error, GF_OK, "it has made no file");
-    else if (bytes && (uint64_t)file.st_size != bytes)
+    else if (!good)
         (void)gf_fail(error, GF_OK, "the file has %llu bytes, and the list states %llu",
                       (unsigned long long)file.st_size, (unsigned long long)bytes);
-    else
-        return true;
-    return false;
+    return good;
 }
 
 /* Runs a command until it succeeds, as often as the options allow. A fetched file must then exist
@@ -127,8 +120,8 @@ static GF_CHECKED enum gf_status transfer_run(struct gf_transfers *transfers, ch
     while (!done && tried < tries && (!tried || pause_before(transfers, tried - 1))) {
         if (!values->out)
             unlink(values->file); /* removes the file of an earlier try */
-        done = gf_command_run(gf_transfer_thread, words, values, transfers->options.timeout_s,
-                              IDLE_S, nowhere, &why) &&
+        done = gf_command_run(thread_number, words, values, transfers->options.timeout_s, IDLE_S,
+                              nowhere, &why) &&
                check_file(values, bytes, &why);
         tried++;
     }
@@ -136,14 +129,6 @@ static GF_CHECKED enum gf_status transfer_run(struct gf_transfers *transfers, ch
     return done ? GF_OK
                 : gf_fail(error, failure, "%s: --%s failed, %d time%s: %s", name, option, tried,
                           tried == 1 ? "" : "s", why.text);
-}
-
-/* Runs the command --probe once. */
-static bool transfer_run_probe(const struct gf_transfers *transfers,
-                               const struct gf_command_values *values, int printed)
-{
-    return gf_command_run(gf_transfer_thread, transfers->options.probe, values,
-                          transfers->options.timeout_s, IDLE_S, printed, &(struct gf_error){0});
 }
 
 /* ---- inputs, fetched ahead of the work, in their order ---- */
@@ -227,21 +212,20 @@ static enum gf_status fetch_file(struct gf_transfers *transfers, struct gf_fetch
 static void get(struct gf_transfers *transfers, struct gf_fetched *fetched)
 {
     const struct gf_input_name *const name = name_at(transfers, fetched->position);
-    const bool by_content = transfers->options.fetch && !name->etag;
-    if (name->etag && transfers->options.fetch)
+    const bool fetches = transfers->options.fetch, by_content = fetches && !name->etag;
+    if (by_content) {
+        fetched->status = fetch_file(transfers, fetched);
+        if (!fetched->status)
+            fetched->status = identify_by_content(fetched, name->path);
+    } else if (fetches) {
         identify_by_list(name, &fetched->identity);
-    else if (!by_content)
+    } else {
         fetched->identity = gf_identify_file(gf_archive_path(name->path));
-    if (!by_content)
-        fetched->done = transfers->look(transfers->context, fetched);
-    if (fetched->done || !transfers->options.fetch)
-        return;
-    fetched->status = fetch_file(transfers, fetched);
-    if (fetched->status || !by_content)
-        return;
-    fetched->status = identify_by_content(fetched, name->path);
+    }
     if (!fetched->status)
         fetched->done = transfers->look(transfers->context, fetched);
+    if (fetches && !by_content && !fetched->done)
+        fetched->status = fetch_file(transfers, fetched);
 }
 
 /* Sets what an input of `bytes` bytes and its outputs count in the used space. The caller holds the
@@ -302,24 +286,21 @@ static void transfer_fetch_next(struct gf_transfers *transfers)
     pthread_cond_broadcast(&transfers->changed);
 }
 
-/* Returns the input that is taken next; NULL: there is none. */
-static struct gf_transfer_input *next_input(struct gf_transfers *transfers)
+/* Whether there is an input to take. The caller holds the lock. */
+static bool has_next(const struct gf_transfers *transfers)
 {
-    return transfers->taken < transfers->inputs->count
-               ? &transfers->input[transfers->taken % GF_TRANSFER_AHEAD]
-               : NULL;
+    return !transfers->stopped && transfers->taken < transfers->inputs->count;
 }
 
 bool gf_transfers_take(struct gf_transfers *transfers, struct gf_fetched *fetched)
 {
     pthread_mutex_lock(&transfers->lock);
-    struct gf_transfer_input *next = next_input(transfers);
-    while (!transfers->stopped && next && !next->ready) {
+    while (has_next(transfers) && !transfers->input[transfers->taken % GF_TRANSFER_AHEAD].ready)
         pthread_cond_wait(&transfers->changed, &transfers->lock);
-        next = next_input(transfers);
-    }
-    const bool taken = next && !transfers->stopped;
+    const bool taken = has_next(transfers);
     if (taken) {
+        struct gf_transfer_input *const next =
+            &transfers->input[transfers->taken % GF_TRANSFER_AHEAD];
         *fetched = next->fetched;
         next->ready = false;
         transfers->taken++;
@@ -345,19 +326,25 @@ void gf_transfers_release(struct gf_transfers *transfers, uint64_t bytes)
     pthread_mutex_unlock(&transfers->lock);
 }
 
+/* Returns the name of the record of a file or an output; NULL when out of memory. */
+static char *record_of(const char *name)
+{
+    char *record;
+    return asprintf(&record, "%s.json", name) < 0 ? NULL : record;
+}
+
 char *gf_transfers_probe(const struct gf_transfers *transfers, const char *out, const char *given,
                          size_t *size)
 {
     enum { MOST = 64 << 20 };
     const int printed = gf_spool_open();
     struct stat file;
-    char *text = NULL, *name = NULL;
-    if (asprintf(&name, "%s.json", out) < 0)
-        name = NULL;
-    char *const url = gf_url_sign(out, given), *const record =
-                                                   name ? gf_url_sign(name, given) : NULL;
+    char *text = NULL, *const name = record_of(out), *const url = gf_url_sign(out, given),
+         *const record = name ? gf_url_sign(name, given) : NULL;
     const struct gf_command_values values = {.out = url, .record = record};
-    if (printed >= 0 && url && record && transfer_run_probe(transfers, &values, printed) &&
+    if (printed >= 0 && url && record &&
+        gf_command_run(thread_number, transfers->options.probe, &values,
+                       transfers->options.timeout_s, IDLE_S, printed, &(struct gf_error){0}) &&
         !fstat(printed, &file) && file.st_size < MOST)
         text = malloc((size_t)file.st_size + 1);
     if (text) {
@@ -447,11 +434,7 @@ static enum gf_status store_empty(struct gf_transfers *transfers, const char *fi
  * ".json". */
 static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_job *job)
 {
-    char *record = NULL, *out = NULL;
-    if (asprintf(&record, "%s.json", job->file) < 0)
-        record = NULL;
-    if (asprintf(&out, "%s.json", job->out) < 0)
-        out = NULL;
+    char *const record = record_of(job->file), *const out = record_of(job->out);
     enum gf_status status = record && out ? GF_OK : gf_fail_memory(&job->why);
     if (!status && job->outdated)
         status = store_empty(transfers, job->file, out, job->given, &job->why);
@@ -496,6 +479,7 @@ enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, co
         *job = (struct gf_transfer_job){.file = file,
                                         .out = strdup(out),
                                         .given = given,
+                                        .item = item,
                                         .counted = bytes,
                                         .outdated = outdated};
     if (!job || !job->out) {
@@ -504,7 +488,6 @@ enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, co
         gf_transfers_release(transfers, counted);
         return gf_fail_memory(error);
     }
-    job->item = item;
     pthread_mutex_lock(&transfers->lock);
     transfers->held += bytes - counted;
     append(&transfers->to_store, job);
@@ -566,7 +549,7 @@ static void *work(void *argument)
 {
     struct gf_transfers *const transfers = argument;
     pthread_mutex_lock(&transfers->lock);
-    gf_transfer_thread = transfers->numbered++;
+    thread_number = transfers->numbered++;
     while (!transfers->closing) {
         if (transfers->to_store.first)
             transfer_store_next(transfers);
@@ -613,11 +596,9 @@ enum gf_status gf_transfers_open(const struct gf_transfer_options *options,
                                  void *context, struct gf_transfers **transfers,
                                  struct gf_error *error)
 {
-    pthread_condattr_t attributes;
-    struct gf_transfers *opened = NULL;
     GF_TRY(check_commands(options, error));
     GF_TRY(gf_transfer_folder_make(error));
-    opened = calloc(1, sizeof *opened);
+    struct gf_transfers *const opened = calloc(1, sizeof *opened);
     if (!opened) {
         gf_transfer_folder_remove();
         return gf_fail_memory(error);
@@ -629,10 +610,7 @@ enum gf_status gf_transfers_open(const struct gf_transfer_options *options,
     opened->to_store.end = &opened->to_store.first;
     opened->ended.end = &opened->ended.first;
     pthread_mutex_init(&opened->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&opened->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    gf_cond_init(&opened->changed);
     gf_commands_begin();
     *transfers = opened;
     return GF_OK;
