@@ -43,8 +43,8 @@ struct gf_resident {
 };
 
 /* Allocates device memory. Does nothing if *status is already a failure. */
-static inline void *resident_take(const struct gf_resident *resident, size_t bytes,
-                                  enum gf_status *status, struct gf_error *error)
+static void *resident_take(const struct gf_resident *resident, size_t bytes, enum gf_status *status,
+                           struct gf_error *error)
 {
     void *const memory =
         bytes && !*status ? resident->backend->calls->alloc(resident->backend, bytes) : NULL;
@@ -54,19 +54,21 @@ static inline void *resident_take(const struct gf_resident *resident, size_t byt
     return memory;
 }
 
-static inline void resident_give(const struct gf_resident *resident,
-                                 struct gf_resident_memory *memory)
+static void resident_give(const struct gf_resident *resident, struct gf_resident_memory *memory)
 {
     if (memory->data)
         resident->backend->calls->release(resident->backend, memory->data, memory->bytes);
     *memory = (struct gf_resident_memory){0};
 }
 
-/* Whether kernels can read and write the rows where they are, since all begin at multiples of
- * VECTOR bytes. */
-static inline bool resident_is_aligned(const struct gf_image *image)
+/* Whether kernels can read and write the rows of the images where they are, since all begin at
+ * multiples of VECTOR bytes. */
+static bool are_aligned(const struct gf_image *image, int count)
 {
-    return ((uintptr_t)image->data | image->pitch) % VECTOR == 0;
+    uintptr_t bits = 0;
+    for (int i = 0; i < count; i++)
+        bits |= (uintptr_t)image[i].data | image[i].pitch;
+    return bits % VECTOR == 0;
 }
 
 enum gf_status gf_resident_open(struct gf_backend *backend, const struct gf_options *options,
@@ -327,12 +329,10 @@ static enum gf_status bring_histogram(struct gf_ready_plan *ready, int s, struct
         calloc(gf_histogram_counters(&ready->histogram), sizeof *ready->histogram.count);
     if (!ready->histogram.count)
         return gf_fail_memory(error);
-    enum gf_status status = calls->statistic_take(lane, &ready->histogram, error);
+    const enum gf_status status = calls->statistic_take(lane, &ready->histogram, error);
     calls->statistic_close(lane);
-    if (!status)
-        status = gf_stage_prepare(stage, error);
-    if (status)
-        return status;
+    GF_TRY(status);
+    GF_TRY(gf_stage_prepare(stage, error));
     if (*constants)
         calls->unload(lane->backend, *constants);
     *constants = NULL;
@@ -359,7 +359,7 @@ static enum gf_status place_image(const struct gf_resident *resident, const stru
 {
     enum gf_status status = GF_OK;
     *placement = (struct gf_placement){.kind = GF_PLACEMENT_BACKEND, .view = gf_image_view(image)};
-    if (resident_is_aligned(image))
+    if (are_aligned(image, 1))
         return GF_OK;
     if (!copy->from_pool)
         status = place(resident, image->format, copy, error);
@@ -540,14 +540,6 @@ static enum gf_status run_stage(const struct batch *batch, const struct gf_stage
     return GF_OK;
 }
 
-static bool is_aligned(const struct gf_image *image, int count)
-{
-    bool is = true;
-    for (int i = 0; i < count; i++)
-        is &= resident_is_aligned(&image[i]);
-    return is;
-}
-
 /* Runs the first stage on pictures that lie anywhere, if its kernels take a list of addresses. *ran
  * becomes whether it ran. */
 static enum gf_status run_listed(const struct batch *batch, const struct gf_stage *stage,
@@ -558,7 +550,7 @@ static enum gf_status run_listed(const struct batch *batch, const struct gf_stag
     const struct gf_view first = gf_image_view(in);
     const unsigned char *listed[GF_LISTED_MOST];
     const struct gf_stack stack = {batch->count, 0, to->rows, listed};
-    if (to->image || batch->count > GF_LISTED_MOST || !is_aligned(in, batch->count))
+    if (to->image || batch->count > GF_LISTED_MOST || !are_aligned(in, batch->count))
         return GF_OK;
     for (int i = 0; i < batch->count; i++) {
         if (in[i].pitch != in->pitch)
@@ -574,10 +566,9 @@ static enum gf_status run_stack(const struct batch *batch, const struct gf_image
                                 const struct gf_image *out, struct gf_error *error)
 {
     const struct gf_plan *const plan = &batch->ready->plan;
-    const struct stack end = stack_of(out, batch->count);
-    const struct stack source = stack_of(in, batch->count);
+    const struct stack source = stack_of(in, batch->count), end = stack_of(out, batch->count);
     struct stack from = source;
-    const bool into_end = !end.image && is_aligned(out, 1);
+    const bool into_end = !end.image && are_aligned(out, 1);
     enum gf_status status = GF_OK;
     int stages = 0;
     for (int s = 0; s < plan->segment_count; s++) {
@@ -588,7 +579,7 @@ static enum gf_status run_stack(const struct batch *batch, const struct gf_image
                                         : buffer_of(batch, stages % RESULTS, stage->out, 0);
             const void *const constants = batch->ready->pass[s].constants[i];
             bool ran = false;
-            if (!stages && (from.image || !is_aligned(in, 1))) {
+            if (!stages && (from.image || !are_aligned(in, 1))) {
                 status = run_listed(batch, stage, constants, in, &to, &ran, error);
                 from = buffer_of(batch, INPUT, plan->in, 0);
                 if (!status && !ran)
@@ -625,9 +616,8 @@ static enum gf_status reserve(struct gf_resident *resident, struct gf_ready_plan
 {
     if (ready->stacks.bytes >= bytes)
         return GF_OK;
-    enum gf_status status = resident->backend->calls->wait(resident->lane, error);
-    if (status)
-        return status;
+    enum gf_status status = GF_OK;
+    GF_TRY(resident->backend->calls->wait(resident->lane, error));
     resident_give(resident, &ready->stacks);
     ready->stacks.data = resident_take(resident, bytes, &status, error);
     ready->stacks.bytes = ready->stacks.data ? bytes : 0;
