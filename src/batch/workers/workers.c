@@ -212,11 +212,6 @@ void gf_batch_tick(struct gf_batch *batch, bool at_end)
         request->tick(request->context, &state, at_end);
 }
 
-static bool is_earlier(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
-}
-
 void gf_batch_wait(struct gf_batch *batch, struct timespec *next)
 {
     const double tick_s =
@@ -224,7 +219,7 @@ void gf_batch_wait(struct gf_batch *batch, struct timespec *next)
     if (!next->tv_sec)
         *next = gf_time_after(tick_s);
     const struct timespec look = gf_time_after(batch_attend_helpers(batch));
-    const bool ticks = is_earlier(next, &look);
+    const bool ticks = gf_is_earlier(next, &look);
     if (pthread_cond_timedwait(&batch->changed, &batch->lock, ticks ? next : &look) == ETIMEDOUT &&
         ticks) {
         gf_batch_tick(batch, false);
