@@ -83,7 +83,7 @@ static inline void heic_properties(struct heic_bytes *to, const struct heic_kind
     heic_end(to, box);
     box = heic_begin(to, "clap", -1); /* property 5 */
     for (int i = 0; i < 8; i++)
-        heic_put(to, kind->crop[i], 4);
+        heic_put(to, kind->crops ? kind->crop[i] : 1, 4);
     heic_end(to, box);
     box = heic_begin(to, "irot", -1); /* property 6 */
     heic_put(to, (uint64_t)kind->rotation, 1);

@@ -263,7 +263,8 @@ static void look_into(struct sample *sample, const struct gf_input_name *name)
                              .file = source->file,
                              .bytes = (double)gf_input_size(input),
                              .frames = frames_of(sample, input, source),
-                             .device_decodes = source->for_device_codec,
+                             .device_decodes =
+                                 source->for_device_codec && gf_device_decodes(source->file),
                              .several_scans = source->for_device_batch};
         look.marked = source->has_stripes;
         look.unpacks = look.device_decodes && look.file == GF_FILE_PNG;

@@ -141,33 +141,30 @@ static void heif_count_parts(const struct heif_image_handle *picture,
     }
 }
 
+enum { SIDEWAYS = 5 }; /* EXIF's orientations from 5 on exchange width and height */
+
 /* Undoes the turn of that EXIF orientation: turns upright pixels back to the stored ones of
  * `format`. Returns false when out of memory. */
 static bool heif_turn_back(unsigned char *pixels, struct gf_format format, int orientation)
 {
-    const bool sideways = orientation >= 5, flip_x = memchr("\2\3\7\10", orientation, 4),
-               flip_y = memchr("\3\4\6\7", orientation, 4);
-    const size_t pixel = (size_t)(format.channels * format.bits / 8);
-    const size_t bytes = gf_row_bytes(format) * (size_t)format.height;
-    const int width = format.width, height = format.height;
+    const size_t pixel = (size_t)(format.channels * format.bits / 8),
+                 bytes = gf_row_bytes(format) * (size_t)format.height,
+                 pitch =
+                     orientation >= SIDEWAYS ? (size_t)format.height * pixel : gf_row_bytes(format);
+    const struct gf_heif_placing at =
+        gf_heif_placing_of(orientation, format.width, format.height, pixel, pitch);
     unsigned char *const upright = malloc(bytes);
     if (!upright)
         return false;
     memcpy(upright, pixels, bytes);
-    for (int y = 0; y < height; y++) {
-        const int row = flip_y ? height - 1 - y : y;
-        for (int x = 0; x < width; x++, pixels += pixel) {
-            const int column = flip_x ? width - 1 - x : x;
-            const size_t from = sideways ? (size_t)column * (size_t)height + (size_t)row
-                                         : (size_t)row * (size_t)width + (size_t)column;
-            memcpy(pixels, upright + from * pixel, pixel);
-        }
+    for (int y = 0; y < format.height; y++) {
+        for (int x = 0; x < format.width; x++, pixels += pixel)
+            memcpy(pixels, upright + at.first + x * at.step + y * at.row, pixel);
     }
     free(upright);
     return true;
 }
 
-enum { SIDEWAYS = 5 }; /* EXIF's orientations from 5 on exchange width and height */
 enum { BLOCKS_MAX = 32, PICTURES_MAX = 4096 };
 
 struct heif_source {
@@ -569,10 +566,8 @@ static void describe_coded(struct heif_source *heif)
         !gf_heif_coded_read(&heif->whole.file, heif->item, coded))
         return;
     coded->orientation = heif->whole.options.autorotate ? coded->orientation : 1;
-    const bool sideways = coded->orientation >= SIDEWAYS;
-    heif->is_coded = base->format.bits == (coded->bits > 8 ? 16 : 8) &&
-                     base->format.width == (sideways ? coded->shown_height : coded->shown_width) &&
-                     base->format.height == (sideways ? coded->shown_width : coded->shown_height);
+    const struct gf_format described = gf_heif_coded_format(coded);
+    heif->is_coded = !memcmp(&described, &base->format, sizeof described);
     base->coded = heif->is_coded ? coded : NULL;
     base->for_device_codec = heif->is_coded && gf_heif_coded_suits_device(coded);
 }

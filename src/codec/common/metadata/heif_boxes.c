@@ -60,44 +60,6 @@ struct gf_blob gf_heif_find_box(struct gf_blob rest, const char *wanted)
     return (struct gf_blob){0};
 }
 
-/* Adds the property with number `index`, from 1 on, in the box ipco to the turn if it is a rotation
- * or a mirroring. */
-static void add_property(struct gf_blob properties, size_t index, struct gf_heif_turn *turn)
-{
-    struct gf_blob body = {0};
-    char type[4];
-    for (; index; index--) {
-        if (!gf_heif_take_box(&properties, type, &body))
-            return;
-    }
-    /* A rotation after a mirroring equals the opposite rotation before the mirroring. */
-    if (body.size && !memcmp(type, "irot", 4))
-        turn->angle = (turn->mirror == GF_NO_MIRROR ? body.data[0] : -body.data[0]) & 3;
-    if (body.size && !memcmp(type, "imir", 4))
-        turn->mirror = body.data[0] & 1;
-}
-
-/* Adds the properties of an item to the turn. The box ipma lists the properties of each item. */
-static void read_associations(struct gf_blob box, struct gf_blob properties, uint32_t item,
-                              struct gf_heif_turn *turn)
-{
-    if (box.size < 8)
-        return;
-    const size_t number = box.data[0] ? 4 : 2, each = box.data[3] & 1 ? 2 : 1;
-    uint32_t entries = gf_get_be(box.data + 4, 4);
-    size_t at = 8;
-    for (; entries && at + number + 1 <= box.size; entries--) {
-        const bool wanted = gf_get_be(box.data + at, (int)number) == item;
-        size_t count = box.data[at + number];
-        for (at += number + 1; count && at + each <= box.size; count--, at += each) {
-            const uint32_t index =
-                gf_get_be(box.data + at, (int)each) & (each == 2 ? 0x7fff : 0x7f);
-            if (wanted && index)
-                add_property(properties, index, turn);
-        }
-    }
-}
-
 struct gf_blob gf_heif_meta(const struct gf_blob *file)
 {
     enum { VERSION_AND_FLAGS = 4 };
@@ -107,16 +69,73 @@ struct gf_blob gf_heif_meta(const struct gf_blob *file)
                : (struct gf_blob){meta.data + VERSION_AND_FLAGS, meta.size - VERSION_AND_FLAGS};
 }
 
+/* Hands over the property with number `index`, from 1 on, of the box ipco. */
+static bool take_property(struct gf_blob properties, size_t index, bool essential,
+                          gf_heif_property_taker *taker, void *context)
+{
+    struct gf_blob body = {0};
+    char type[4];
+    for (; index; index--) {
+        if (!gf_heif_take_box(&properties, type, &body))
+            return false;
+    }
+    return taker(context, type, body, essential);
+}
+
+/* Reads the box ipma, which lists the properties of each item. */
+static bool read_associations(struct gf_blob box, struct gf_blob properties, uint32_t item,
+                              gf_heif_property_taker *taker, void *context)
+{
+    if (box.size < 8)
+        return false;
+    const size_t number = box.data[0] ? 4 : 2, each = box.data[3] & 1 ? 2 : 1;
+    uint32_t entries = gf_get_be(box.data + 4, 4);
+    size_t at = 8;
+    for (; entries && at + number + 1 <= box.size; entries--) {
+        const bool wanted = gf_get_be(box.data + at, (int)number) == item;
+        size_t count = box.data[at + number];
+        for (at += number + 1; count && at + each <= box.size; count--, at += each) {
+            const uint32_t index =
+                gf_get_be(box.data + at, (int)each) & (each == 2 ? 0x7fff : 0x7f);
+            if (wanted && index &&
+                !take_property(properties, index, box.data[at] >> 7, taker, context))
+                return false;
+        }
+    }
+    return !entries;
+}
+
+bool gf_heif_each_property(const struct gf_blob *file, uint32_t item, gf_heif_property_taker *taker,
+                           void *context)
+{
+    struct gf_blob rest = gf_heif_find_box(gf_heif_meta(file), "iprp"), body;
+    const struct gf_blob properties = gf_heif_find_box(rest, "ipco");
+    bool whole = true;
+    char type[4];
+    while (gf_heif_take_box(&rest, type, &body)) {
+        if (!memcmp(type, "ipma", 4))
+            whole &= read_associations(body, properties, item, taker, context);
+    }
+    return whole;
+}
+
+/* Adds a property to the turn if it is a rotation or a mirroring. */
+static bool add_turn(void *context, const char type[4], struct gf_blob body, bool essential)
+{
+    struct gf_heif_turn *const turn = context;
+    (void)essential;
+    /* A rotation after a mirroring equals the opposite rotation before the mirroring. */
+    if (body.size && !memcmp(type, "irot", 4))
+        turn->angle = (turn->mirror == GF_NO_MIRROR ? body.data[0] : -body.data[0]) & 3;
+    if (body.size && !memcmp(type, "imir", 4))
+        turn->mirror = body.data[0] & 1;
+    return true;
+}
+
 int gf_heif_item_orientation(const struct gf_blob *file, uint32_t item)
 {
     struct gf_heif_turn turn = {0, GF_NO_MIRROR};
-    struct gf_blob rest = gf_heif_find_box(gf_heif_meta(file), "iprp"), body;
-    char type[4];
-    const struct gf_blob properties = gf_heif_find_box(rest, "ipco");
-    while (gf_heif_take_box(&rest, type, &body)) {
-        if (!memcmp(type, "ipma", 4))
-            read_associations(body, properties, item, &turn);
-    }
+    (void)gf_heif_each_property(file, item, add_turn, &turn);
     return gf_heif_turn_orientation(turn);
 }
 

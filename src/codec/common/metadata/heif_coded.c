@@ -7,31 +7,23 @@
 #include "pixel/yuv/heif_colours.h"
 
 /* META_MOST limits the work, since each tile's boxes are looked for in the whole list. */
-enum { META_MOST = 256 << 10, PROPERTIES_MOST = 1024, FILE_MOST = 1 << 30, SIDE_MOST = 1 << 16 };
+enum { META_MOST = 64 << 10, FILE_MOST = 1 << 30, SIDE_MOST = 1 << 16 };
+enum { SIDEWAYS = 5 };              /* EXIF's orientations from 5 on exchange width and height */
 enum { HVCC_HEAD = 23, START = 4 }; /* bytes before hvcC's lists; of a length or a start code */
 
 /* ---- reading boxes ---- */
 
-struct property {
-    char type[4];
-    struct gf_blob body;
-};
-
 struct boxes {
-    struct gf_blob file, items, places, references, associations, data;
-    struct property property[PROPERTIES_MOST];
-    unsigned properties;
+    struct gf_blob file, items, places, references, data;
 };
 
 /* An item of the file: a frame or a grid. */
 struct item {
     char type[4];
     struct gf_heif_span span;
-    int32_t width, height, matrix, full;
-    struct gf_blob parameters; /* the body of hvcC */
-    struct gf_blob crop;       /* the body of clap */
-    int turns;                 /* properties that turn or mirror */
-    int bits;                  /* from pixi; 0: there is none */
+    int32_t width, height, matrix, full, bits; /* bits: 0: no box pixi says them */
+    struct gf_blob parameters, crop;           /* the bodies of hvcC and clap */
+    int rotations, mirrorings;
 };
 
 /* Takes a number of 0 to 8 bytes; one of no byte is 0. Returns false if there are too few bytes. */
@@ -46,98 +38,32 @@ static bool take(struct gf_blob *rest, int bytes, uint64_t *number)
     return true;
 }
 
-/* Finds the only box of that type. Returns false if there is none, or several. */
-static bool find_only(struct gf_blob rest, const char *wanted, struct gf_blob *found)
+/* Takes the version of a box and passes over its flags, whose last bit *flag becomes. */
+static bool take_version(struct gf_blob *rest, uint64_t *version, uint64_t *flag)
 {
-    struct gf_blob body;
-    char type[4];
-    int count = 0;
-    while (gf_heif_take_box(&rest, type, &body)) {
-        if (!memcmp(type, wanted, 4)) {
-            *found = body;
-            count++;
-        }
-    }
-    return count == 1;
+    const bool taken = take(rest, 1, version) && take(rest, 3, flag);
+    *flag &= 1;
+    return taken;
 }
 
-static bool read_boxes(const struct gf_blob *file, struct boxes *boxes)
-{
-    const struct gf_blob meta = gf_heif_meta(file);
-    struct gf_blob properties, list;
-    boxes->file = *file;
-    boxes->data = gf_heif_find_box(meta, "idat");
-    boxes->references = gf_heif_find_box(meta, "iref");
-    boxes->properties = 0;
-    if (meta.size > META_MOST || !find_only(meta, "iinf", &boxes->items) ||
-        !find_only(meta, "iloc", &boxes->places) || !find_only(meta, "iprp", &properties) ||
-        !find_only(properties, "ipco", &list) ||
-        !find_only(properties, "ipma", &boxes->associations))
-        return false;
-    while (boxes->properties < PROPERTIES_MOST) {
-        struct property *const property = &boxes->property[boxes->properties];
-        if (!gf_heif_take_box(&list, property->type, &property->body))
-            return true;
-        boxes->properties++;
-    }
-    return false;
-}
-
-/* Reads the item's type. Returns false if it is protected or not listed exactly once. */
+/* Reads the item's type. Returns false if it is protected or not listed. */
 static bool read_type(const struct boxes *boxes, uint32_t id, struct item *item)
 {
     struct gf_blob rest = boxes->items, body;
     uint64_t version, count, number, protection;
-    int found = 0;
     char type[4];
-    if (!take(&rest, 1, &version) || !take(&rest, 3, &number) ||
-        !take(&rest, version ? 4 : 2, &count))
+    if (!take_version(&rest, &version, &number) || !take(&rest, version ? 4 : 2, &count))
         return false;
     while (gf_heif_take_box(&rest, type, &body)) {
-        if (memcmp(type, "infe", 4) != 0 || !take(&body, 1, &version) || version < 2 ||
-            version > 3 || !take(&body, 3, &number) ||
+        if (!take_version(&body, &version, &number) || version < 2 || version > 3 ||
             !take(&body, version == 3 ? 4 : 2, &number) || !take(&body, 2, &protection) ||
             body.size < 4)
             return false;
-        if (number != id)
-            continue;
         memcpy(item->type, body.data, 4);
-        if (protection || found++)
-            return false;
+        if (number == id)
+            return !protection;
     }
-    return found;
-}
-
-/* The sizes of numbers in the box iloc. */
-struct place_sizes {
-    int offset, length, base, index;
-    bool has_method, wide;
-};
-
-/* Takes an item's entry of the box iloc. *usual tells that its bytes lie in one piece. */
-static bool take_place(struct gf_blob *rest, const struct place_sizes *sizes, uint64_t *id,
-                       uint64_t *method, struct gf_heif_span *span, bool *usual)
-{
-    uint64_t reference, base, extents, index, offset = 0, length = 0;
-    *method = 0;
-    if (!take(rest, sizes->wide ? 4 : 2, id) || (sizes->has_method && !take(rest, 2, method)) ||
-        !take(rest, 2, &reference) || !take(rest, sizes->base, &base) || !take(rest, 2, &extents))
-        return false;
-    for (uint64_t i = 0; i < extents; i++) {
-        if (!take(rest, sizes->index, &index) || !take(rest, sizes->offset, &offset) ||
-            !take(rest, sizes->length, &length))
-            return false;
-    }
-    *usual = extents == 1 && !reference && base < FILE_MOST && offset < FILE_MOST && length &&
-             length < FILE_MOST;
-    if (*usual)
-        *span = (struct gf_heif_span){(uint32_t)(base + offset), (uint32_t)length};
-    return true;
-}
-
-static bool is_size(int bytes)
-{
-    return bytes == 0 || bytes == 4 || bytes == 8;
+    return false;
 }
 
 /* Whether the span lies in that many bytes. */
@@ -146,53 +72,42 @@ static bool fits(struct gf_heif_span span, size_t bytes)
     return span.size && span.size <= bytes && span.offset <= bytes - span.size;
 }
 
-/* Finds the item's bytes in the file. */
+/* Finds the item's bytes by the box iloc (ISO/IEC 14496-12, 8.11.3). Returns false if they are not
+ * one piece of the file or of the box idat. */
 static bool read_place(const struct boxes *boxes, uint32_t id, struct item *item)
 {
     enum { IN_FILE, IN_DATA };
     struct gf_blob rest = boxes->places;
-    uint64_t version, flags, sizes, count, number, method;
-    int found = 0;
-    if (!take(&rest, 1, &version) || version > 2 || !take(&rest, 3, &flags) ||
-        !take(&rest, 2, &sizes) || !take(&rest, version == 2 ? 4 : 2, &count))
+    uint64_t version, sizes, count, number, method = IN_FILE, source, base, extents, index;
+    uint64_t offset = 0, size = 0;
+    if (!take_version(&rest, &version, &number) || !take(&rest, 2, &sizes) ||
+        !take(&rest, version == 2 ? 4 : 2, &count))
         return false;
-    const struct place_sizes of = {(int)(sizes >> 12),
-                                   (int)(sizes >> 8 & 15),
-                                   (int)(sizes >> 4 & 15),
-                                   version ? (int)(sizes & 15) : 0,
-                                   version > 0,
-                                   version == 2};
-    if (!is_size(of.offset) || !is_size(of.length) || !is_size(of.base) || !is_size(of.index))
-        return false;
-    for (uint64_t i = 0; i < count; i++) {
-        struct gf_heif_span span;
-        bool usual;
-        if (!take_place(&rest, &of, &number, &method, &span, &usual))
+    const int offset_bytes = (int)(sizes >> 12), size_bytes = (int)(sizes >> 8 & 15),
+              base_bytes = (int)(sizes >> 4 & 15), index_bytes = version ? (int)(sizes & 15) : 0;
+    if ((offset_bytes | size_bytes | base_bytes | index_bytes) & ~12 || !size_bytes)
+        return false; /* each is 0, 4 or 8 */
+    for (; count; count--) {
+        if (!take(&rest, version == 2 ? 4 : 2, &number) || (version && !take(&rest, 2, &method)) ||
+            !take(&rest, 2, &source) || !take(&rest, base_bytes, &base) ||
+            !take(&rest, 2, &extents))
             return false;
+        for (uint64_t i = 0; i < extents; i++) {
+            if (!take(&rest, index_bytes, &index) || !take(&rest, offset_bytes, &offset) ||
+                !take(&rest, size_bytes, &size))
+                return false;
+        }
         if (number != id)
             continue;
-        const bool in_data = method == IN_DATA;
-        if (!usual || method > IN_DATA || found++ ||
-            !fits(span, in_data ? boxes->data.size : boxes->file.size))
+        const struct gf_blob *const in = method == IN_DATA ? &boxes->data : &boxes->file;
+        item->span = (struct gf_heif_span){(uint32_t)(base + offset), (uint32_t)size};
+        if (extents != 1 || source || method > IN_DATA || base > FILE_MOST || offset > FILE_MOST ||
+            size > FILE_MOST || !fits(item->span, in->size))
             return false;
-        item->span = span;
-        if (in_data)
-            item->span.offset += (uint32_t)(boxes->data.data - boxes->file.data);
+        item->span.offset += (uint32_t)(in->data - boxes->file.data);
+        return true;
     }
-    return found;
-}
-
-/* Reads the depth from the box pixi, whose channels must agree. */
-static bool read_depth(struct gf_blob body, struct item *item)
-{
-    if (item->bits || body.size < 6 || body.data[4] != body.size - 5)
-        return false;
-    for (size_t i = 5; i < body.size; i++) {
-        if (body.data[i] != body.data[5])
-            return false;
-    }
-    item->bits = body.data[5];
-    return true;
+    return false;
 }
 
 static bool read_colours(struct gf_blob body, struct item *item)
@@ -210,78 +125,46 @@ static bool read_colours(struct gf_blob body, struct item *item)
 }
 
 /* Reads a property of an item. Those that only inform are passed over. */
-static bool read_property(const struct property *property, bool essential, struct item *item)
+static bool read_property(void *context, const char type[4], struct gf_blob body, bool essential)
 {
+    struct item *const item = context;
+    enum { SIZE, PARAMETERS, COLOURS, DEPTH, ROTATION, MIRRORING, CROP };
     static const char known[] = "ispehvcCcolrpixiirotimirclap";
-    const struct gf_blob body = property->body;
     int kind = 0;
-    while (known[4 * kind] && memcmp(known + 4 * kind, property->type, 4) != 0)
+    while (known[4 * kind] && memcmp(known + 4 * kind, type, 4) != 0)
         kind++;
     switch (kind) {
-    case 0:
-        if (item->width || body.size < 12 || gf_get_be(body.data + 4, 4) > SIDE_MOST ||
-            gf_get_be(body.data + 8, 4) > SIDE_MOST)
+    case SIZE:
+        if (body.size < 12)
             return false;
         item->width = (int32_t)gf_get_be(body.data + 4, 4);
         item->height = (int32_t)gf_get_be(body.data + 8, 4);
-        return item->width && item->height;
-    case 1:
-        if (item->parameters.size || body.size < HVCC_HEAD)
-            return false;
+        return true;
+    case PARAMETERS:
         item->parameters = body;
-        return true;
-    case 2:
+        return body.size >= HVCC_HEAD;
+    case COLOURS:
         return read_colours(body, item);
-    case 3:
-        return read_depth(body, item);
-    case 4:
-    case 5:
-        /* The functions of heif_boxes.h take one rotation and one mirroring. */
-        item->turns += kind == 4 ? 1 : 16;
-        return body.size && !(item->turns & 0x22);
-    case 6:
-        if (item->crop.size || item->turns || body.size < 32)
-            return false;
-        item->crop = body;
+    case DEPTH:
+        item->bits = body.size > 5 ? body.data[5] : 0;
         return true;
+    case ROTATION: /* gf_heif_item_orientation() knows one rotation and one mirroring */
+        return !item->rotations++;
+    case MIRRORING:
+        return !item->mirrorings++;
+    case CROP:
+        item->crop = body;
+        return body.size >= 32 && !item->rotations && !item->mirrorings;
     default:
         return !essential;
     }
-}
-
-/* Reads the properties of an item, which the box ipma lists. */
-static bool read_properties(const struct boxes *boxes, uint32_t id, struct item *item)
-{
-    struct gf_blob rest = boxes->associations;
-    uint64_t version, flags, entries, number, count, index;
-    int found = 0;
-    if (!take(&rest, 1, &version) || !take(&rest, 3, &flags) || !take(&rest, 4, &entries))
-        return false;
-    const int each = flags & 1 ? 2 : 1;
-    for (; entries; entries--) {
-        if (!take(&rest, version ? 4 : 2, &number) || !take(&rest, 1, &count) ||
-            rest.size < count * (unsigned)each)
-            return false;
-        if (number == id && found++)
-            return false;
-        for (; count; count--) {
-            (void)!take(&rest, each, &index);
-            const uint64_t essential = index >> (8 * each - 1),
-                           place = index ^ essential << (8 * each - 1);
-            if (number == id && place &&
-                (place > boxes->properties ||
-                 !read_property(&boxes->property[place - 1], essential, item)))
-                return false;
-        }
-    }
-    return found && item->width;
 }
 
 static bool read_item(const struct boxes *boxes, uint32_t id, struct item *item)
 {
     *item = (struct item){.matrix = -1};
     return read_type(boxes, id, item) && read_place(boxes, id, item) &&
-           read_properties(boxes, id, item);
+           gf_heif_each_property(&boxes->file, id, read_property, item);
 }
 
 /* ---- the description ---- */
@@ -322,45 +205,34 @@ static bool read_crop(struct gf_blob crop, struct gf_heif_coded *coded)
     return true;
 }
 
-/* Finds the list of the items of a grid, and checks that nothing else belongs to one of them, such
- * as a plane of alpha. ids: the bytes of their numbers, `number` each. */
+/* Finds the numbers of a grid's frames, of `bytes` bytes each. Returns false if something else
+ * belongs to one of them, such as a plane of alpha. */
 static bool find_tiles(const struct boxes *boxes, uint32_t grid, int count,
-                       const unsigned char **ids, int *number)
+                       const unsigned char **ids, int *bytes)
 {
     struct gf_blob rest = boxes->references, body;
-    uint64_t version, flags, from, listed;
-    int found = 0;
+    uint64_t version, flag, from, listed;
     char type[4];
-    if (!take(&rest, 1, &version) || !take(&rest, 3, &flags))
+    *ids = NULL;
+    if (!take_version(&rest, &version, &flag))
         return false;
-    *number = version ? 4 : 2;
-    struct gf_blob again = rest;
-    while (gf_heif_take_box(&rest, type, &body)) {
-        if (!take(&body, *number, &from) || !take(&body, 2, &listed) ||
-            body.size != listed * (unsigned)*number)
-            return false;
-        if (memcmp(type, "dimg", 4) != 0 || from != grid)
-            continue;
-        *ids = body.data;
-        if (listed != (unsigned)count || found++)
-            return false;
+    *bytes = version ? 4 : 2;
+    for (struct gf_blob left = rest; !*ids && gf_heif_take_box(&left, type, &body);) {
+        if (take(&body, *bytes, &from) && take(&body, 2, &listed) && from == grid &&
+            !memcmp(type, "dimg", 4) && listed == (unsigned)count &&
+            body.size == listed * (unsigned)*bytes)
+            *ids = body.data;
     }
-    while (found && gf_heif_take_box(&again, type, &body)) {
-        if (memcmp(type, "auxl", 4) != 0)
-            continue;
-        for (size_t at = (size_t)*number + 2; at < body.size; at += (size_t)*number) {
+    while (*ids && gf_heif_take_box(&rest, type, &body)) {
+        const bool auxiliary = !memcmp(type, "auxl", 4);
+        for (size_t at = (size_t)*bytes + 2; auxiliary && at < body.size; at += (size_t)*bytes) {
             for (int i = 0; i < count; i++) {
-                if (!memcmp(body.data + at, *ids + i * *number, (size_t)*number))
+                if (!memcmp(body.data + at, *ids + i * *bytes, (size_t)*bytes))
                     return false;
             }
         }
     }
-    return found;
-}
-
-static bool same_blob(struct gf_blob a, struct gf_blob b)
-{
-    return a.size == b.size && !memcmp(a.data, b.data, a.size);
+    return *ids;
 }
 
 /* Reads the frames of a grid; *first becomes the first of them. */
@@ -375,13 +247,15 @@ static bool read_tiles(const struct boxes *boxes, uint32_t grid, struct gf_heif_
     for (int i = 0; i < count; i++) {
         struct item tile;
         if (!read_item(boxes, gf_get_be(ids + i * number, number), &tile) ||
-            memcmp(tile.type, "hvc1", 4) != 0 || tile.turns || tile.crop.size)
+            memcmp(tile.type, "hvc1", 4) != 0 || tile.rotations || tile.mirrorings ||
+            tile.crop.size)
             return false;
         if (!i)
             *first = tile;
-        if (tile.width != first->width || tile.height != first->height ||
+        if (!tile.parameters.size || tile.width != first->width || tile.height != first->height ||
             tile.matrix != first->matrix || tile.full != first->full || tile.bits != first->bits ||
-            !same_blob(tile.parameters, first->parameters))
+            tile.parameters.size != first->parameters.size ||
+            memcmp(tile.parameters.data, first->parameters.data, tile.parameters.size) != 0)
             return false;
         coded->tile[i] = tile.span;
     }
@@ -436,8 +310,11 @@ static bool read_coded(const struct boxes *boxes, uint32_t id, struct gf_heif_co
 
 bool gf_heif_coded_read(const struct gf_blob *file, uint32_t item, struct gf_heif_coded *coded)
 {
-    struct boxes boxes;
-    if (file->size > FILE_MOST || !read_boxes(file, &boxes) || !read_coded(&boxes, item, coded))
+    const struct gf_blob meta = gf_heif_meta(file);
+    const struct boxes boxes = {*file, gf_heif_find_box(meta, "iinf"),
+                                gf_heif_find_box(meta, "iloc"), gf_heif_find_box(meta, "iref"),
+                                gf_heif_find_box(meta, "idat")};
+    if (file->size > FILE_MOST || meta.size > META_MOST || !read_coded(&boxes, item, coded))
         return false;
     coded->orientation = gf_heif_item_orientation(file, item);
     return gf_heif_coded_check(coded, file->size);
@@ -485,19 +362,38 @@ bool gf_heif_coded_suits_device(const struct gf_heif_coded *coded)
            coded->tile_height >= LEAST && coded->tile_width <= MOST && coded->tile_height <= MOST;
 }
 
+bool gf_heif_coded_sideways(const struct gf_heif_coded *coded)
+{
+    return coded->orientation >= SIDEWAYS;
+}
+
+struct gf_format gf_heif_coded_format(const struct gf_heif_coded *coded)
+{
+    const bool sideways = gf_heif_coded_sideways(coded);
+    return (struct gf_format){.width = sideways ? coded->shown_height : coded->shown_width,
+                              .height = sideways ? coded->shown_width : coded->shown_height,
+                              .channels = 3,
+                              .bits = coded->bits > 8 ? 16 : 8};
+}
+
+struct gf_heif_placing gf_heif_placing_of(int orientation, int width, int height, size_t pixel,
+                                          size_t pitch)
+{
+    const bool sideways = orientation >= SIDEWAYS, flip_x = memchr("\2\3\7\10", orientation, 4),
+               flip_y = memchr("\3\4\6\7", orientation, 4);
+    const ptrdiff_t step = (ptrdiff_t)(sideways ? pitch : pixel),
+                    row = (ptrdiff_t)(sideways ? pixel : pitch);
+    return (struct gf_heif_placing){.first = (flip_x ? (width - 1) * step : 0) +
+                                             (flip_y ? (height - 1) * row : 0),
+                                    .step = flip_x ? -step : step,
+                                    .row = flip_y ? -row : row};
+}
+
 struct gf_heif_placing gf_heif_coded_placing(const struct gf_heif_coded *coded, size_t pixel,
                                              size_t pitch)
 {
-    enum { SIDEWAYS = 5 }; /* EXIF's orientations from 5 on exchange width and height */
-    const int turn = coded->orientation;
-    const bool sideways = turn >= SIDEWAYS, flip_x = memchr("\2\3\7\10", turn, 4),
-               flip_y = memchr("\3\4\6\7", turn, 4);
-    const ptrdiff_t step = (ptrdiff_t)(sideways ? pitch : pixel),
-                    row = (ptrdiff_t)(sideways ? pixel : pitch);
-    return (struct gf_heif_placing){.first = (flip_x ? (coded->shown_width - 1) * step : 0) +
-                                             (flip_y ? (coded->shown_height - 1) * row : 0),
-                                    .step = flip_x ? -step : step,
-                                    .row = flip_y ? -row : row};
+    return gf_heif_placing_of(coded->orientation, coded->shown_width, coded->shown_height, pixel,
+                              pitch);
 }
 
 /* ---- a frame as a stream ---- */

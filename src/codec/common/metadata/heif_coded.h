@@ -11,6 +11,7 @@
 
 #include "base/host_device.h"
 #include "codec/common/metadata/texts.h"
+#include "gpufilter/image.h"
 
 enum { GF_HEIF_TILES_MOST = 256 };
 
@@ -33,8 +34,8 @@ struct gf_heif_coded {
     struct gf_heif_span tile[GF_HEIF_TILES_MOST]; /* the frames, row by row */
 };
 
-/* How the pixels of the part that is shown, from (0, 0), lie in the picture of the rows: pixel (x,
- * y) begins at byte first + x * step + y * row. */
+/* How the pixels of a picture lie in one that is turned: pixel (x, y) begins at byte first + x *
+ * step + y * row. */
 struct gf_heif_placing {
     ptrdiff_t first, step, row;
 };
@@ -46,12 +47,20 @@ GF_C_BEGIN
 bool gf_heif_coded_read(const struct gf_blob *file, uint32_t item, struct gf_heif_coded *coded);
 /* Whether all numbers of a description make sense for a file of that many bytes. */
 bool gf_heif_coded_check(const struct gf_heif_coded *coded, size_t file_bytes);
+/* Returns the format of the rows, with the turn. */
+struct gf_format gf_heif_coded_format(const struct gf_heif_coded *coded);
+/* Whether the turn exchanges width and height. */
+bool gf_heif_coded_sideways(const struct gf_heif_coded *coded);
 /* Whether a GPU can decode such frames: NVDEC has a least and a largest size, and no 4:2:2, and the
  * matrix must be one of gf_heif_colours_of(). */
 bool gf_heif_coded_suits_device(const struct gf_heif_coded *coded);
-/* Returns where pixels of `pixel` bytes lie in rows that are `pitch` bytes apart. */
+/* Returns where pixels of `pixel` bytes of the part that is shown lie in the rows, which are
+ * `pitch` bytes apart. */
 struct gf_heif_placing gf_heif_coded_placing(const struct gf_heif_coded *coded, size_t pixel,
                                              size_t pitch);
+/* The same for a picture of that size and EXIF orientation. */
+struct gf_heif_placing gf_heif_placing_of(int orientation, int width, int height, size_t pixel,
+                                          size_t pitch);
 
 /* Returns the most bytes that gf_heif_coded_stream() writes. */
 size_t gf_heif_coded_stream_bytes(const struct gf_heif_coded *coded, int tile);
