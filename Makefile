@@ -15,7 +15,7 @@ endif
 unset = $(filter undefined,$(origin $1))
 
 # What was found, and not chosen, is looked for again by a build where a header or package has come since.
-FOUND := ISAL LCMS FORMATS PKG_CFLAGS PKG_LIBS
+FOUND := ISAL LCMS NVDEC FORMATS PKG_CFLAGS PKG_LIBS
 CHOSEN := $(sort $(CHOSEN) $(foreach s,$(FOUND),$(if $(filter command environment,$(origin $s)),$s)))
 ifneq ($(and $(wildcard $(BUILD)/config.mk),$(filter all demo test test-only,$(or $(MAKECMDGOALS),all))),)
 LOOKED_AGAIN := $(shell find /usr/include $$(pkg-config --variable=pc_path pkg-config | tr : ' ') -maxdepth 0 -newer $(BUILD)/config.mk 2>/dev/null)
@@ -38,6 +38,11 @@ CUDA ?= $(if $(NVCC),1,0)
 # ISA-L is used where it is; ISAL=0 leaves it out.
 ifneq ($(call unset,ISAL),)
 ISAL := $(if $(shell pkg-config --exists libisal 2>/dev/null && echo 1),1,0)
+endif
+# HEIC is decoded on the GPU where the headers of ffnvcodec are (the driver's library is loaded when it is needed); NVDEC=0
+# leaves it out.
+ifneq ($(call unset,NVDEC),)
+NVDEC := $(if $(shell pkg-config --exists ffnvcodec 2>/dev/null && echo 1),1,0)
 endif
 # The picture formats beyond PNG, JPEG, PNM and PAM whose libraries are here; WITHOUT="avif heif" leaves some out. Their
 # libraries are loaded when such a picture is met, since starting with all of them would take longer than most pictures.
@@ -150,10 +155,10 @@ LIBS = $(PKG_LIBS) -lm -pthread
 
 ifeq ($(CUDA),1)
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
-GF_CPPFLAGS += -DGF_WITH_CUDA $(addprefix -isystem ,$(addsuffix /include,$(filter-out /usr,$(CUDA_HOME))))
+GF_CPPFLAGS += -DGF_WITH_CUDA $(if $(filter 1,$(NVDEC)),-DGF_WITH_NVDEC) $(addprefix -isystem ,$(addsuffix /include,$(filter-out /usr,$(CUDA_HOME))))
 # Those that take longest to compile come first.
 CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(call without_study,$(wildcard $(patsubst %,cuda/%/*.cu,\
-  study/variants filters filters/* common jpeg png yuv backend))))
+  study/variants filters filters/* common $(if $(filter 1,$(NVDEC)),heic) jpeg png yuv backend))))
 CUBINS := $(foreach a,$(CUBIN_ARCHS),-gencode arch=compute_$(a),code=sm_$(a))
 GENCODE := $(CUBINS) -gencode arch=compute_$(PTX_ARCH),code=compute_$(PTX_ARCH)
 CUDA_LIBDIR := $(patsubst %/,%,$(dir $(firstword $(wildcard $(addsuffix /libcudart_static.a,$(CUDA_HOME)/targets/x86_64-linux/lib \
@@ -299,7 +304,7 @@ $(foreach test,$(TESTS_ALONE),$(eval $(call TEST_ALONE,$(test))))
 define CONFIG
 # The settings of this folder; `make clean` forgets them. Compiled with $(GF_CPPFLAGS) $(GF_CFLAGS) \
 $(if $(filter 1,$(CUDA)),$(GENCODE) $(GF_NVCCFLAGS))
-$(foreach name,CHOSEN WITHOUT CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL LCMS FORMATS SANITIZE HARDENING CFLAGS \
+$(foreach name,CHOSEN WITHOUT CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO NVDEC) ISAL LCMS FORMATS SANITIZE HARDENING CFLAGS \
   CPPFLAGS LDFLAGS PKG_CFLAGS PKG_LIBS,$(name) ?= $(strip $($(name)))$(newline))
 endef
 define newline

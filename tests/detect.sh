@@ -50,3 +50,5 @@ else
     echo "CUDA: $nvcc, no GPU here: PTX for compute_$ptx, which every supported GPU runs"
     echo "      It is slower there than a build for that GPU, and has no labs: make CUDA_ARCHS=90 for an sm_90"
 fi
+[ "$cuda" != 1 ] || pkg-config --exists ffnvcodec ||
+    echo "HEIC: decoded by the CPU alone; by a GPU's NVDEC with the headers of ffnvcodec (apt-get install libffmpeg-nvenc-dev)"

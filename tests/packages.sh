@@ -26,6 +26,7 @@ fi
 optional=
 if have apt-get && [ "${MINIMAL:-0}" != 1 ]; then
     for package in $(sh "$here/formats.sh" --packages | sed 's/.*://' | tr , ' ') libisal-dev liblcms2-dev libheif-plugin-libde265 \
+        $([ -z "$nvcc" ] || echo libffmpeg-nvenc-dev) \
         $([ "$wanted" != test ] || echo webp libtiff-tools liblcms2-utils libheif-plugin-x265 python3-pil pngcheck); do
         dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed' || optional="$optional $package"
     done

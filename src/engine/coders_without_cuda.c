@@ -1,14 +1,20 @@
-/* Stands in for the coders of cuda/jpeg, cuda/png and cuda/yuv in a build without CUDA. Tests link
- * coders of their own instead of this file. */
+/* Stands in for the coders of cuda/jpeg, cuda/png and cuda/yuv in a build without CUDA, and for that
+ * of cuda/heic also in one without the headers of ffnvcodec. Tests link coders of their own instead
+ * of this file. */
 #include "base/fail.h"
+#include "cuda/heic/coders.h"
 #include "cuda/jpeg/coders.h"
 #include "cuda/png/coders.h"
 #include "cuda/yuv/coders.h"
 
-#ifndef GF_WITH_CUDA
+#ifndef GF_WITH_NVDEC
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
+#ifdef GF_WITH_CUDA
+static const char reason[] = "this program was built without the headers of ffnvcodec";
+#else
 static const char reason[] = "this program was built without CUDA";
+#endif
 
 /* Defines the functions of the coder struct gf_NAMEr; creating one fails. */
 #define CODER(NAME) \
@@ -33,6 +39,19 @@ static const char reason[] = "this program was built without CUDA";
     { \
     }
 
+CODER(heic_decode)
+
+uint64_t gf_heic_decoder_bytes(const struct gf_heif_coded *coded)
+{
+    return (uint64_t)coded->width;
+}
+
+bool gf_heic_decoder_present(void)
+{
+    return false;
+}
+
+#ifndef GF_WITH_CUDA
 CODER(jpeg_decode)
 CODER(jpeg_encode)
 CODER(png_decode)
@@ -65,4 +84,5 @@ bool gf_png_encoder_takes(struct gf_format format)
     return false;
 }
 
+#endif
 #endif

@@ -19,7 +19,7 @@ struct gf_device_decoder {
     bool (*read)(struct gf_device_file *file, struct gf_format *format);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_device_file *file,
                 const struct gf_view *out);
-    /* Returns the position in the data behind the decoded picture. */
+    /* Returns the position in the data behind the decoded picture. NULL: no picture follows it. */
     size_t (*end)(const struct gf_coder_picture *picture);
 };
 
@@ -55,6 +55,15 @@ static bool read_frame(struct gf_device_file *file, struct gf_format *format)
     return true;
 }
 
+static bool read_heic(struct gf_device_file *file, struct gf_format *format)
+{
+    const struct gf_heif_coded *const coded = file->coded;
+    if (!coded || !gf_heif_coded_check(coded, file->size) || !gf_heif_coded_suits_device(coded))
+        return false;
+    *format = gf_heif_coded_format(coded);
+    return true;
+}
+
 static void ask_to_decode_jpeg(struct gf_coder_picture *picture, const struct gf_device_file *file,
                                const struct gf_view *out)
 {
@@ -70,6 +79,13 @@ static void ask_to_decode_png(struct gf_coder_picture *picture, const struct gf_
 {
     picture->png_decode = (struct gf_png_decode_picture){
         .header = &file->png, .data = file->data, .size = file->size, .out = *out};
+}
+
+static void ask_to_decode_heic(struct gf_coder_picture *picture, const struct gf_device_file *file,
+                               const struct gf_view *out)
+{
+    picture->heic_decode =
+        (struct gf_heic_decode_picture){.coded = file->coded, .data = file->data, .out = *out};
 }
 
 static void ask_to_decode_frame(struct gf_coder_picture *picture, const struct gf_device_file *file,
@@ -99,6 +115,7 @@ static size_t end_of_frame(const struct gf_coder_picture *picture)
 static const struct gf_device_decoder decoders[] = {
     {GF_FILE_JPEG, GF_CODER_JPEG_DECODE, false, false, read_jpeg, ask_to_decode_jpeg, end_of_jpeg},
     {GF_FILE_PNG, GF_CODER_PNG_DECODE, true, false, read_png, ask_to_decode_png, end_of_png},
+    {GF_FILE_HEIC, GF_CODER_HEIC_DECODE, true, false, read_heic, ask_to_decode_heic, NULL},
     {GF_FILE_Y4M, GF_CODER_YUV_DECODE, false, true, read_frame, ask_to_decode_frame, end_of_frame}};
 
 static const struct gf_device_decoder *decoder_of(enum gf_file_format file_format)
@@ -108,6 +125,11 @@ static const struct gf_device_decoder *decoder_of(enum gf_file_format file_forma
             return &decoders[i];
     }
     return NULL;
+}
+
+bool gf_device_decodes(enum gf_file_format file_format)
+{
+    return decoder_of(file_format) && (file_format != GF_FILE_HEIC || gf_heic_decoder_present());
 }
 
 /* Whether the file is a JPEG of several scans. */
@@ -195,12 +217,15 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     const struct gf_device_decoder *const decoder = decoder_of(file_format);
     struct gf_format found;
     file->data = NULL;
-    if (!decoder || (decoder->asks_source && !(source && source->for_device_codec)))
+    if (!gf_device_decodes(file_format) ||
+        (decoder->asks_source && !(source && source->for_device_codec)))
         return GF_OK;
     if (decoder->asks_source && !one_thread && gf_device_starting())
         return GF_OK; /* the CPU will finish before the device is ready */
     *file = (struct gf_device_file){
         .decoder = decoder, .reduction = source && source->reduction > 1 ? source->reduction : 1};
+    if (decoder->file_format == GF_FILE_HEIC)
+        file->coded = source->coded;
     if (!find_bytes(input, source, file) || rounded(file->size) > bytes_most)
         return GF_OK;
     file->data = gf_buffer_pool_take_host(buffers, rounded(file->size));
@@ -224,6 +249,8 @@ bool gf_device_file_describe(const void *data, size_t size, const struct gf_sour
                                     .size = size,
                                     .decoder = decoder_of(source->file),
                                     .reduction = source->reduction > 1 ? source->reduction : 1};
+    if (source->file == GF_FILE_HEIC)
+        file->coded = source->coded;
     return file->decoder && (!file->decoder->asks_source || source->for_device_codec) &&
            file->decoder->read(file, &found) && same(found, source->format);
 }
@@ -260,7 +287,7 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
         gf_buffer_pool_pin(buffers, file->data);
         status = gf_device_coders_run(coders, &picture, error);
         decoded = picture.done;
-        file->end = decoded ? file->begin + file->decoder->end(&picture) : 0;
+        file->end = decoded && file->decoder->end ? file->begin + file->decoder->end(&picture) : 0;
     }
     gf_buffer_pool_return(buffers, file->data);
     file->data = NULL;

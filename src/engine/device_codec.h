@@ -22,7 +22,9 @@ struct gf_device_file {
     union {
         struct gf_jpeg_header jpeg;
         struct gf_png_file png;
-        const struct gf_yuv *yuv; /* belongs to the source */
+        /* The source's. */
+        const struct gf_yuv *yuv;
+        const struct gf_heif_coded *coded;
     };
 };
 
@@ -36,6 +38,9 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
                                    struct gf_format format, uint64_t bytes_most,
                                    struct gf_buffer_pool *buffers, struct gf_device_file *file,
                                    struct gf_error *error) GF_CHECKED;
+/* Whether this machine's devices may decode files of that format: HEIC needs a library of the
+ * driver. */
+bool gf_device_decodes(enum gf_file_format file_format);
 /* Fills *file for a file that is in memory. Returns false if the device does not decode it.
  * `source` is the opened file. */
 bool gf_device_file_describe(const void *data, size_t size, const struct gf_source *source,

@@ -52,6 +52,7 @@ ADAPT(jpeg_decode, decoded, NULL, 0)
 ADAPT(jpeg_encode, encoded, pictures[i].scan, pictures[i].size)
 ADAPT(png_decode, decoded, NULL, 0)
 ADAPT(png_encode, encoded, pictures[i].chunks, pictures[i].size)
+ADAPT(heic_decode, decoded, NULL, 0)
 ADAPT(yuv_decode, decoded, NULL, 0)
 ADAPT(yuv_encode, encoded, pictures[i].frame, pictures[i].size)
 
@@ -74,6 +75,11 @@ static uint64_t png_decode_bytes(const struct gf_coder_picture *picture)
 static uint64_t png_encode_bytes(const struct gf_coder_picture *picture)
 {
     return gf_png_encoder_bytes(picture->png_encode.in.format);
+}
+
+static uint64_t heic_decode_bytes(const struct gf_coder_picture *picture)
+{
+    return gf_heic_decoder_bytes(picture->heic_decode.coded);
 }
 
 enum { YUV_ALIGNMENT = 256 }; /* frames of a group begin at multiples of so many bytes */
@@ -105,6 +111,7 @@ const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
     [GF_CODER_PNG_DECODE] = {false, false, false, USUAL, UINT64_MAX, CALLS(png_decode)},
     [GF_CODER_PNG_STREAM_DECODE] = {false, true, false, SLOW, UINT64_MAX, CALLS(png_decode)},
     [GF_CODER_PNG_ENCODE] = {true, false, false, USUAL, PINNED_GROUP_BYTES, CALLS(png_encode)},
+    [GF_CODER_HEIC_DECODE] = {false, false, false, USUAL, UINT64_MAX, CALLS(heic_decode)},
     [GF_CODER_YUV_DECODE] = {false, false, false, USUAL, UINT64_MAX, CALLS(yuv_decode)},
     [GF_CODER_YUV_ENCODE] = {true, false, false, USUAL, PINNED_GROUP_BYTES, CALLS(yuv_encode)},
 };

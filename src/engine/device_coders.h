@@ -1,5 +1,5 @@
 /* The coders of a device, which decode and encode whole pictures on it: one interface for JPEG
- * (cuda/jpeg), PNG (cuda/png) and frames of Y4M (cuda/yuv). */
+ * (cuda/jpeg), PNG (cuda/png), HEIC (cuda/heic) and frames of Y4M (cuda/yuv). */
 #pragma once
 
 #include <semaphore.h>
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/host_device.h"
+#include "cuda/heic/coders.h"
 #include "cuda/jpeg/coders.h"
 #include "cuda/png/coders.h"
 #include "cuda/yuv/coders.h"
@@ -19,6 +20,7 @@ enum gf_coder_kind {
     GF_CODER_PNG_DECODE,        /* marked PNGs, whose stripes are independent */
     GF_CODER_PNG_STREAM_DECODE, /* other PNGs, by coders of the same type */
     GF_CODER_PNG_ENCODE,
+    GF_CODER_HEIC_DECODE,
     GF_CODER_YUV_DECODE,
     GF_CODER_YUV_ENCODE,
     GF_CODER_KINDS
@@ -35,6 +37,7 @@ struct gf_coder_picture {
         struct gf_jpeg_encode_picture jpeg_encode;
         struct gf_png_decode_picture png_decode;
         struct gf_png_encode_picture png_encode;
+        struct gf_heic_decode_picture heic_decode;
         struct gf_yuv_decode_picture yuv_decode;
         struct gf_yuv_encode_picture yuv_encode;
     };

@@ -7,6 +7,7 @@
 
 #include "codec/jpeg_files.h"
 #include "codec/png_pictures.h"
+#include "cuda/heic/coders.h"
 #include "cuda/jpeg/coders.h"
 #include "cuda/png/coders.h"
 #include "cuda/yuv/coders.h"
@@ -123,6 +124,7 @@ FAKE_CODER(gf_jpeg_decoder)
 FAKE_CODER(gf_jpeg_encoder)
 FAKE_CODER(gf_png_decoder)
 FAKE_CODER(gf_png_encoder)
+FAKE_CODER(gf_heic_decoder)
 FAKE_CODER(gf_yuv_decoder)
 FAKE_CODER(gf_yuv_encoder)
 
@@ -263,6 +265,39 @@ enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
         pictures[i].decoded = !fake.declines;
         if (pictures[i].decoded)
             read_rows(&pictures[i]);
+        add(&fake.decoded, pictures[i].decoded);
+    }
+    return GF_OK;
+}
+
+/* ---- HEIC: each sample becomes the last byte of the last frame ---- */
+
+bool gf_heic_decoder_present(void)
+{
+    return true;
+}
+
+uint64_t gf_heic_decoder_bytes(const struct gf_heif_coded *coded)
+{
+    assert_true(coded->columns > 0);
+    return PICTURE_BYTES;
+}
+
+enum gf_status gf_heic_decoder_run(struct gf_heic_decoder *decoder,
+                                   struct gf_heic_decode_picture *pictures, int count,
+                                   struct gf_error *error)
+{
+    begin_group(&decoder->coder, count);
+    if (fake.decode_status)
+        return gf_fail(error, fake.decode_status, "fake: decoding fails");
+    for (int i = 0; i < count; i++) {
+        const struct gf_heif_coded *const coded = pictures[i].coded;
+        const struct gf_heif_span last = coded->tile[coded->columns * coded->rows - 1];
+        const struct gf_view *const out = &pictures[i].out;
+        pictures[i].decoded = !fake.declines;
+        for (int y = 0; pictures[i].decoded && y < out->rows; y++)
+            memset(gf_view_row(out, y), pictures[i].data[last.offset + last.size - 1],
+                   gf_row_bytes(out->format));
         add(&fake.decoded, pictures[i].decoded);
     }
     return GF_OK;

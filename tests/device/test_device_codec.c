@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "codec/formats.h"
+#include "codec/heic_files.h"
 #include "device/fake_coders.h"
 #include "temp_folder.h"
 
@@ -788,6 +790,49 @@ static void test_slow_groups(void **state)
     reset_fake();
 }
 
+/* A HEIC whose boxes are sound is decoded on the device; where that declines, libheif finds that
+ * its frames are none. Each frame ends with the byte 0x34. */
+static void test_heic(void **state)
+{
+    const struct gf_file_type *const type = gf_file_type(GF_FILE_HEIC);
+    const struct heic_kind kind = {
+        .columns = 3, .rows = 2, .width = 701, .height = 499, .rotation = 1, .matrix = 6};
+    struct trial trial = {.chain = "invert", .input = "in.heic", .output = "out.ppm"};
+    struct trial in_memory = trial;
+    int item;
+    if (!type->open) {
+        print_message("without libheif\n");
+        skip();
+    }
+    const struct heic_bytes file = heic_make(&kind, &item);
+    save(in_folder("in.heic"), file.data, file.size);
+    free(file.data);
+    in_memory.in_memory = true;
+    run_trial(&trial);
+    assert_ok("HEIC", trial.status, &trial.error);
+    assert_true(trial.device_decoded);
+    const struct bytes out = load(in_folder("out.ppm"));
+    assert_memory_equal(out.data, "P6\n499 701\n255\n", 15);
+    assert_int_equal(out.size, 15 + 3 * 499 * 701);
+    assert_int_equal(out.data[15], 255 - 0x34);
+    assert_int_equal(out.data[out.size - 1], 255 - 0x34);
+    free(out.data);
+    run_trial(&in_memory);
+    assert_ok("HEIC in memory", in_memory.status, &in_memory.error);
+    assert_true(in_memory.device_decoded);
+    struct trial declined = trial;
+    fake.declines = true;
+    run_trial(&declined);
+    assert_int_equal(declined.status, GF_ERROR_INPUT);
+    assert_false(declined.device_decoded);
+    struct trial by_cpu = trial;
+    by_cpu.codec = GF_CODEC_CPU;
+    fake.declines = false;
+    run_trial(&by_cpu);
+    assert_int_equal(by_cpu.status, GF_ERROR_INPUT);
+    reset_fake();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -809,6 +854,7 @@ int main(void)
         cmocka_unit_test(test_png_gives_way),
         cmocka_unit_test(test_frames),
         cmocka_unit_test(test_frames_give_way),
+        cmocka_unit_test(test_heic),
     };
     return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_folder);
 }

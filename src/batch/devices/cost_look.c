@@ -258,17 +258,18 @@ static void look_into(const struct sample *sample, const struct gf_input_name *n
         return;
     *look = (struct look){.frames = 0};
     if (!open_input(name, &input) && !gf_source_open(input, &options, &source, NULL)) {
-        *look = (struct look){.width = source->format.width,
-                              .height = source->format.height,
-                              .file = source->file,
-                              .bytes = (double)gf_input_size(input),
-                              .frames = frames_of(sample, input, source),
-                              .device_decodes = source->for_device_codec,
-                              .several_scans = source->for_device_batch,
-                              .marked = source->has_stripes,
-                              .unpacks = source->for_device_codec && source->file == GF_FILE_PNG,
-                              .reduction = gf_plan_reduction(sample->chain, source->format, 1,
-                                                             source->most_reduction)};
+        *look = (struct look){
+            .width = source->format.width,
+            .height = source->format.height,
+            .file = source->file,
+            .bytes = (double)gf_input_size(input),
+            .frames = frames_of(sample, input, source),
+            .device_decodes = source->for_device_codec && gf_device_decodes(source->file),
+            .several_scans = source->for_device_batch,
+            .marked = source->has_stripes,
+            .unpacks = source->for_device_codec && source->file == GF_FILE_PNG,
+            .reduction =
+                gf_plan_reduction(sample->chain, source->format, 1, source->most_reduction)};
         look->slow =
             look->device_decodes && (look->several_scans || (look->unpacks && !look->marked));
         if (look->reduction > 1)

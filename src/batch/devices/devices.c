@@ -59,8 +59,8 @@ static bool asks_for_cuda(const struct gf_batch_request *request)
  * have. */
 static bool suits_device_codec(const struct gf_options *options, enum gf_file_format format)
 {
-    return options->codec != GF_CODEC_CPU &&
-           (format == GF_FILE_JPEG || (format == GF_FILE_PNG && options->png_level == 1));
+    return options->codec != GF_CODEC_CPU && (format == GF_FILE_JPEG || format == GF_FILE_HEIC ||
+                                              (format == GF_FILE_PNG && options->png_level == 1));
 }
 
 /* Chooses the queues by the first file's name; in a long list some files are looked at. If no GPU

@@ -63,6 +63,9 @@
     X(CUDA_PNG_ENCODE, "cuda-png-encode", 0.08, "ns/pixel", "encoding PNG at level 1 on the GPU") \
     X(CUDA_PNG_FILE, "cuda-png-file", 0.5, "ns/pixel", \
       "a thread's part in a PNG that the GPU codes") \
+    X(CUDA_HEIC_DECODE, "cuda-heic-decode", 0.3, "ns/pixel", "decoding HEIC on the GPU") \
+    X(CUDA_HEIC_FILE, "cuda-heic-file", 0.2, "ns/pixel", \
+      "a thread's part in a HEIC that the GPU decodes") \
     X(SERVER, "server", 2, "ms", "the talk with a resident process about one picture")
 
 enum gf_figure_id {

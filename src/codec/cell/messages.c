@@ -196,6 +196,8 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     header->for_device_codec = source->for_device_codec;
     header->for_device_batch = source->for_device_batch;
     header->has_stripes = source->has_stripes;
+    if (source->coded)
+        header->coded = *source->coded;
     header->most_reduction = (uint32_t)source->most_reduction;
     header->finishes = source->finish != NULL;
     header->leaves = source->leave != NULL;

@@ -34,7 +34,7 @@
 #include "gpufilter/status.h"
 
 enum {
-    GF_CELL_VERSION = 6,
+    GF_CELL_VERSION = 7,
     GF_CELL_NAME_SIZE = 1024,
     GF_CELL_SOCKET = 3, /* the numbers of the descriptors with which a cell starts */
     GF_CELL_MEMORY = 4
@@ -107,7 +107,8 @@ struct gf_cell_header {
     uint64_t blob[GF_CELL_BLOBS];
     /* The sizes of each text's head and text, which follow the blobs. */
     uint64_t text[GF_TEXTS_MOST][2];
-    char why[120]; /* why the picture takes memory_bytes */
+    struct gf_heif_coded coded; /* of a HEIC; no column: there is none */
+    char why[120];              /* why the picture takes memory_bytes */
     char error[sizeof((struct gf_error *)0)->text];
 };
 

@@ -22,6 +22,7 @@ struct cell_source {
     struct gf_input *input;
     struct gf_options options;
     char why[sizeof((struct gf_cell_header *)0)->why];
+    struct gf_heif_coded coded; /* of a HEIC */
     uint64_t copied; /* bytes of the caller's memory that were copied for the cell; else 0 */
     bool begun;      /* the first rows were requested */
     int asked;       /* number of rows that are still to be requested */
@@ -263,6 +264,21 @@ static enum gf_status write_request(const struct cell_source *source,
     return GF_OK;
 }
 
+/* Takes the description of a HEIC's coded pictures for the GPU, unless strangers' pictures must be
+ * decoded in cells alone. */
+static void take_coded(struct cell_source *source, const struct gf_heif_coded *coded)
+{
+    const int64_t bytes = gf_input_size(source->input);
+    source->coded = *coded;
+    if (!coded->columns)
+        return;
+    if (source->options.sandbox != GF_SANDBOX_ALL && bytes > 0 &&
+        gf_heif_coded_check(&source->coded, (size_t)bytes))
+        source->base.coded = &source->coded;
+    else
+        source->base.for_device_codec = false;
+}
+
 /* Waits for the picture's header and fills the source from it. */
 static enum gf_status read_header(struct cell_source *source, struct gf_error *error)
 {
@@ -273,6 +289,7 @@ static enum gf_status read_header(struct cell_source *source, struct gf_error *e
         return gf_cell_fail_reported(&source->talk, header->status, header->error, error);
     GF_TRY(gf_cell_read_header(header, source->talk.cell->shared, &source->base, error));
     struct gf_source *const base = &source->base;
+    take_coded(source, &header->coded);
     base->memory.bytes += source->copied;
     memcpy(source->why, header->why, sizeof source->why);
     base->memory.why = *source->why ? source->why : "its decoder is a process of its own";

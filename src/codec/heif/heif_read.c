@@ -11,16 +11,21 @@
 #include "base/process/library.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata/heif_boxes.h"
+#include "codec/common/metadata/heif_coded.h"
 #include "codec/common/metadata/metadata.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
 #include "codec/common/rows/whole_picture.h"
 #include "codec/io/input.h"
 #include "gpufilter/image.h"
+#include "pixel/yuv/heif_colours.h"
 
 /* clang-format off */
 #define GF_HEIF_CALLS(CALL) \
-    CALL(heif_init) CALL(heif_get_version) CALL(heif_context_alloc) CALL(heif_context_free) \
+    CALL(heif_init) CALL(heif_get_version) CALL(heif_get_version_number) \
+    CALL(heif_decoding_options_alloc) CALL(heif_decoding_options_free) \
+    CALL(heif_image_get_colorspace) CALL(heif_image_get_chroma_format) \
+    CALL(heif_image_get_nclx_color_profile) CALL(heif_context_alloc) CALL(heif_context_free) \
     CALL(heif_context_read_from_memory_without_copy) CALL(heif_context_set_max_decoding_threads) \
     CALL(heif_context_get_number_of_top_level_images) \
     CALL(heif_context_get_list_of_top_level_image_IDs) \
@@ -136,33 +141,30 @@ static void heif_count_parts(const struct heif_image_handle *picture,
     }
 }
 
+enum { SIDEWAYS = 5 }; /* EXIF's orientations from 5 on exchange width and height */
+
 /* Undoes the turn of that EXIF orientation: turns upright pixels back to the stored ones of
  * `format`. Returns false when out of memory. */
 static bool heif_turn_back(unsigned char *pixels, struct gf_format format, int orientation)
 {
-    const bool sideways = orientation >= 5, flip_x = memchr("\2\3\7\10", orientation, 4),
-               flip_y = memchr("\3\4\6\7", orientation, 4);
-    const size_t pixel = (size_t)(format.channels * format.bits / 8);
-    const size_t bytes = gf_row_bytes(format) * (size_t)format.height;
-    const int width = format.width, height = format.height;
+    const size_t pixel = (size_t)(format.channels * format.bits / 8),
+                 bytes = gf_row_bytes(format) * (size_t)format.height,
+                 pitch =
+                     orientation >= SIDEWAYS ? (size_t)format.height * pixel : gf_row_bytes(format);
+    const struct gf_heif_placing at =
+        gf_heif_placing_of(orientation, format.width, format.height, pixel, pitch);
     unsigned char *const upright = malloc(bytes);
     if (!upright)
         return false;
     memcpy(upright, pixels, bytes);
-    for (int y = 0; y < height; y++) {
-        const int row = flip_y ? height - 1 - y : y;
-        for (int x = 0; x < width; x++, pixels += pixel) {
-            const int column = flip_x ? width - 1 - x : x;
-            const size_t from = sideways ? (size_t)column * (size_t)height + (size_t)row
-                                         : (size_t)row * (size_t)width + (size_t)column;
-            memcpy(pixels, upright + from * pixel, pixel);
-        }
+    for (int y = 0; y < format.height; y++) {
+        for (int x = 0; x < format.width; x++, pixels += pixel)
+            memcpy(pixels, upright + at.first + x * at.step + y * at.row, pixel);
     }
     free(upright);
     return true;
 }
 
-enum { SIDEWAYS = 5 }; /* EXIF's orientations from 5 on exchange width and height */
 enum { BLOCKS_MAX = 32, PICTURES_MAX = 4096 };
 
 struct heif_source {
@@ -172,6 +174,8 @@ struct heif_source {
     heif_item_id item;
     int orientation; /* EXIF's number of the turn to undo; 1: none */
     bool depth;      /* the picture is a depth map, which is gray */
+    bool is_coded;   /* `coded` describes the picture */
+    struct gf_heif_coded coded;
 };
 
 /* Initialises libheif, which from 1.16 on loads its codecs as plug-ins. */
@@ -281,10 +285,115 @@ static enum gf_status copy_pixels(const struct heif_source *heif, struct heif_im
                : GF_OK;
 }
 
+/* The planes of a picture, as libheif decodes them. */
+struct planes {
+    const unsigned char *data[3];
+    int stride[3];
+    struct gf_heif_colours colours;
+};
+
+/* Finds the planes and their colours. Returns false if they are not what the description says. */
+static bool find_planes(const struct gf_heif_coded *coded, struct heif_image *image,
+                        struct planes *planes)
+{
+    static const enum heif_channel channels[] = {heif_channel_Y, heif_channel_Cb, heif_channel_Cr};
+    const enum heif_chroma chroma = coded->half_height  ? heif_chroma_420
+                                    : coded->half_width ? heif_chroma_422
+                                                        : heif_chroma_444;
+    struct heif_color_profile_nclx *nclx = NULL;
+    int matrix = coded->matrix, full = coded->full;
+    if (gf_heif.heif_image_get_colorspace(image) != heif_colorspace_YCbCr ||
+        gf_heif.heif_image_get_chroma_format(image) != chroma)
+        return false;
+    for (int i = 0; i < 3; i++) {
+        const bool half_width = i && coded->half_width, half_height = i && coded->half_height;
+        planes->data[i] = gf_heif.heif_image_get_plane(image, channels[i], &planes->stride[i]);
+        if (!planes->data[i] ||
+            gf_heif.heif_image_get_bits_per_pixel_range(image, channels[i]) != coded->bits ||
+            gf_heif.heif_image_get_width(image, channels[i]) !=
+                (coded->width + half_width) >> half_width ||
+            gf_heif.heif_image_get_height(image, channels[i]) !=
+                (coded->height + half_height) >> half_height)
+            return false;
+    }
+    if (matrix < 0) {
+        if (gf_heif.heif_image_get_nclx_color_profile(image, &nclx).code != heif_error_Ok || !nclx)
+            return false;
+        matrix = (int)nclx->matrix_coefficients;
+        full = nclx->full_range_flag;
+        gf_heif.heif_nclx_color_profile_free(nclx);
+    }
+    return gf_heif_colours_of(matrix, full, coded->bits, &planes->colours);
+}
+
+/* Converts the part that is shown, and turns it. Returns false when out of memory. */
+static bool convert_planes(const struct gf_heif_coded *coded, const struct planes *planes,
+                           struct gf_format format, unsigned char *pixels)
+{
+    const bool wide = format.bits == 16;
+    const size_t pixel = wide ? 6 : 3, bytes = wide ? 2 : 1;
+    const struct gf_heif_placing at = gf_heif_coded_placing(coded, pixel, gf_row_bytes(format));
+    unsigned char *const rgb = malloc((size_t)coded->width * pixel);
+    if (!rgb)
+        return false;
+    for (int y = 0; y < coded->shown_height; y++) {
+        const int row = coded->top + y, row_of_chroma = row >> coded->half_height;
+        unsigned char *to = pixels + at.first + y * at.row;
+        const unsigned char *from = rgb + (size_t)coded->left * pixel;
+        gf_heif_colours_row(&planes->colours, wide, coded->half_width,
+                            planes->data[0] + (size_t)row * (size_t)planes->stride[0],
+                            planes->data[1] + (size_t)row_of_chroma * (size_t)planes->stride[1],
+                            planes->data[2] + (size_t)row_of_chroma * (size_t)planes->stride[2],
+                            coded->left + coded->shown_width, rgb);
+        if (at.step == (ptrdiff_t)pixel)
+            memcpy(to, from, (size_t)coded->shown_width * pixel);
+        for (int x = 0; at.step != (ptrdiff_t)pixel && x < coded->shown_width; x++) {
+            memcpy(to, from, bytes);
+            memcpy(to + bytes, from + bytes, 2 * bytes);
+            to += at.step;
+            from += pixel;
+        }
+    }
+    free(rgb);
+    return true;
+}
+
+/* Decodes a picture to planes and converts them by gf_heif_colours_row(). *done stays false where
+ * libheif makes RGB of them first: before its version 1.19, whose conversion is the same, or if
+ * they are not what the description says. */
+static enum gf_status decode_planes(const struct heif_source *heif, unsigned char *pixels,
+                                    bool *done, struct gf_error *error)
+{
+    enum { KEEPS_PLANES = 0x01130000 };
+    struct heif_image *image = NULL;
+    struct planes planes;
+    *done = false;
+    if (!heif->is_coded || gf_heif.heif_get_version_number() < KEEPS_PLANES)
+        return GF_OK;
+    struct heif_decoding_options *const options = gf_heif.heif_decoding_options_alloc();
+    if (!options)
+        return gf_fail_memory(error);
+    options->ignore_transformations = true;
+    const struct heif_error failure = gf_heif.heif_decode_image(
+        heif->handle, &image, heif_colorspace_undefined, heif_chroma_undefined, options);
+    gf_heif.heif_decoding_options_free(options);
+    if (failure.code != heif_error_Ok)
+        return fail(heif, failure, error);
+    *done = find_planes(&heif->coded, image, &planes);
+    const bool converted =
+        !*done || convert_planes(&heif->coded, &planes, heif->whole.base.format, pixels);
+    gf_heif.heif_image_release(image);
+    return converted ? GF_OK : gf_fail_memory(error);
+}
+
 static enum gf_status heif_decode(struct gf_whole_source *source, unsigned char *pixels,
                                   struct gf_error *error)
 {
     const struct heif_source *const heif = (struct heif_source *)source;
+    bool done;
+    GF_TRY(decode_planes(heif, pixels, &done, error));
+    if (done)
+        return GF_OK;
     const bool alpha = gf_has_alpha(source->base.format), wide = source->base.format.bits == 16;
     const enum heif_chroma chroma =
         wide ? (alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE)
@@ -448,6 +557,21 @@ static void note_turn(struct heif_source *heif)
     base->format.height = upright.width;
 }
 
+/* Describes the picture for other decoders than libheif, if it has nothing unusual. */
+static void describe_coded(struct heif_source *heif)
+{
+    struct gf_source *const base = &heif->whole.base;
+    struct gf_heif_coded *const coded = &heif->coded;
+    if (heif->depth || gf_has_alpha(base->format) ||
+        !gf_heif_coded_read(&heif->whole.file, heif->item, coded))
+        return;
+    coded->orientation = heif->whole.options.autorotate ? coded->orientation : 1;
+    const struct gf_format described = gf_heif_coded_format(coded);
+    heif->is_coded = !memcmp(&described, &base->format, sizeof described);
+    base->coded = heif->is_coded ? coded : NULL;
+    base->for_device_codec = heif->is_coded && gf_heif_coded_suits_device(coded);
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     /* Bytes for each pixel: planes, RGB, frames of the decoder. */
@@ -479,6 +603,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     if (!status && (!read_blocks(heif) || !read_colours(heif)))
         status = gf_fail_memory(error);
     note_turn(heif);
+    describe_coded(heif);
     if (gf_page_kind(whole->page) == GF_PICTURE_KINDS)
         gf_metadata_note_heif(&whole->base.metadata, &whole->file);
     return status;

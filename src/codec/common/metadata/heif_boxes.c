@@ -31,8 +31,7 @@ struct gf_heif_turn gf_heif_turn_of(int orientation)
     return turns[orientation];
 }
 
-/* Takes the next box of `rest` (ISO/IEC 14496-12, 4.2). Returns false if no whole box is left. */
-static bool take_box(struct gf_blob *rest, char type[4], struct gf_blob *body)
+bool gf_heif_take_box(struct gf_blob *rest, char type[4], struct gf_blob *body)
 {
     if (rest->size < 8)
         return false;
@@ -50,41 +49,45 @@ static bool take_box(struct gf_blob *rest, char type[4], struct gf_blob *body)
     return true;
 }
 
-/* Returns the content of the first box of that type; it is empty if there is none. */
-static struct gf_blob find_box(struct gf_blob rest, const char *wanted)
+struct gf_blob gf_heif_find_box(struct gf_blob rest, const char *wanted)
 {
     struct gf_blob body;
     char type[4];
-    while (take_box(&rest, type, &body)) {
+    while (gf_heif_take_box(&rest, type, &body)) {
         if (!memcmp(type, wanted, 4))
             return body;
     }
     return (struct gf_blob){0};
 }
 
-/* Adds the property with number `index`, from 1 on, in the box ipco to the turn if it is a rotation
- * or a mirroring. */
-static void add_property(struct gf_blob properties, size_t index, struct gf_heif_turn *turn)
+struct gf_blob gf_heif_meta(const struct gf_blob *file)
+{
+    enum { VERSION_AND_FLAGS = 4 };
+    const struct gf_blob meta = gf_heif_find_box(*file, "meta");
+    return meta.size < VERSION_AND_FLAGS
+               ? (struct gf_blob){0}
+               : (struct gf_blob){meta.data + VERSION_AND_FLAGS, meta.size - VERSION_AND_FLAGS};
+}
+
+/* Hands over the property with number `index`, from 1 on, of the box ipco. */
+static bool take_property(struct gf_blob properties, size_t index, bool essential,
+                          gf_heif_property_taker *taker, void *context)
 {
     struct gf_blob body = {0};
     char type[4];
     for (; index; index--) {
-        if (!take_box(&properties, type, &body))
-            return;
+        if (!gf_heif_take_box(&properties, type, &body))
+            return false;
     }
-    /* A rotation after a mirroring equals the opposite rotation before the mirroring. */
-    if (body.size && !memcmp(type, "irot", 4))
-        turn->angle = (turn->mirror == GF_NO_MIRROR ? body.data[0] : -body.data[0]) & 3;
-    if (body.size && !memcmp(type, "imir", 4))
-        turn->mirror = body.data[0] & 1;
+    return taker(context, type, body, essential);
 }
 
-/* Adds the properties of an item to the turn. The box ipma lists the properties of each item. */
-static void read_associations(struct gf_blob box, struct gf_blob properties, uint32_t item,
-                              struct gf_heif_turn *turn)
+/* Reads the box ipma, which lists the properties of each item. */
+static bool read_associations(struct gf_blob box, struct gf_blob properties, uint32_t item,
+                              gf_heif_property_taker *taker, void *context)
 {
     if (box.size < 8)
-        return;
+        return false;
     const size_t number = box.data[0] ? 4 : 2, each = box.data[3] & 1 ? 2 : 1;
     uint32_t entries = gf_get_be(box.data + 4, 4);
     size_t at = 8;
@@ -94,45 +97,58 @@ static void read_associations(struct gf_blob box, struct gf_blob properties, uin
         for (at += number + 1; count && at + each <= box.size; count--, at += each) {
             const uint32_t index =
                 gf_get_be(box.data + at, (int)each) & (each == 2 ? 0x7fff : 0x7f);
-            if (wanted && index)
-                add_property(properties, index, turn);
+            if (wanted && index &&
+                !take_property(properties, index, box.data[at] >> 7, taker, context))
+                return false;
         }
     }
+    return !entries;
 }
 
-/* Returns the boxes of the file's box meta, behind its version and flags. */
-static struct gf_blob meta_of(const struct gf_blob *file)
+bool gf_heif_each_property(const struct gf_blob *file, uint32_t item, gf_heif_property_taker *taker,
+                           void *context)
 {
-    enum { VERSION_AND_FLAGS = 4 };
-    const struct gf_blob meta = find_box(*file, "meta");
-    return meta.size < VERSION_AND_FLAGS
-               ? (struct gf_blob){0}
-               : (struct gf_blob){meta.data + VERSION_AND_FLAGS, meta.size - VERSION_AND_FLAGS};
+    struct gf_blob rest = gf_heif_find_box(gf_heif_meta(file), "iprp"), body;
+    const struct gf_blob properties = gf_heif_find_box(rest, "ipco");
+    bool whole = true;
+    char type[4];
+    while (gf_heif_take_box(&rest, type, &body)) {
+        if (!memcmp(type, "ipma", 4))
+            whole &= read_associations(body, properties, item, taker, context);
+    }
+    return whole;
+}
+
+/* Adds a property to the turn if it is a rotation or a mirroring. */
+static bool add_turn(void *context, const char type[4], struct gf_blob body, bool essential)
+{
+    struct gf_heif_turn *const turn = context;
+    (void)essential;
+    /* A rotation after a mirroring equals the opposite rotation before the mirroring. */
+    if (body.size && !memcmp(type, "irot", 4))
+        turn->angle = (turn->mirror == GF_NO_MIRROR ? body.data[0] : -body.data[0]) & 3;
+    if (body.size && !memcmp(type, "imir", 4))
+        turn->mirror = body.data[0] & 1;
+    return true;
 }
 
 int gf_heif_item_orientation(const struct gf_blob *file, uint32_t item)
 {
     struct gf_heif_turn turn = {0, GF_NO_MIRROR};
-    struct gf_blob rest = find_box(meta_of(file), "iprp"), body;
-    char type[4];
-    const struct gf_blob properties = find_box(rest, "ipco");
-    while (take_box(&rest, type, &body)) {
-        if (!memcmp(type, "ipma", 4))
-            read_associations(body, properties, item, &turn);
-    }
+    (void)gf_heif_each_property(file, item, add_turn, &turn);
     return gf_heif_turn_orientation(turn);
 }
 
 int gf_heif_items(const struct gf_blob *file, const char *wanted)
 {
-    struct gf_blob rest = find_box(meta_of(file), "iinf"), body;
+    struct gf_blob rest = gf_heif_find_box(gf_heif_meta(file), "iinf"), body;
     const size_t head = rest.size && rest.data[0] ? 8 : 6;
     int count = 0;
     char type[4];
     if (rest.size < head)
         return 0;
     rest = (struct gf_blob){rest.data + head, rest.size - head};
-    while (take_box(&rest, type, &body)) {
+    while (gf_heif_take_box(&rest, type, &body)) {
         /* Version, flags, the number of the item and its protection precede the item's type. */
         const size_t at = body.size && body.data[0] > 2 ? 10 : 8;
         count += body.size >= at + 4 && !memcmp(body.data + at, wanted, 4);
@@ -142,13 +158,13 @@ int gf_heif_items(const struct gf_blob *file, const char *wanted)
 
 bool gf_heif_grid_is_mixed(const struct gf_blob *file)
 {
-    const struct gf_blob list = find_box(meta_of(file), "iref");
+    const struct gf_blob list = gf_heif_find_box(gf_heif_meta(file), "iref");
     const int number = list.size && list.data[0] ? 4 : 2;
     struct gf_blob rest = list.size < 4 ? list : (struct gf_blob){list.data + 4, list.size - 4},
                    body;
     bool mixed = false;
     char type[4];
-    while (take_box(&rest, type, &body)) {
+    while (gf_heif_take_box(&rest, type, &body)) {
         uint32_t before = 0;
         /* The numbers of the pictures in the grid follow the grid's own number and their count. */
         for (size_t at = (size_t)number + 2;
@@ -167,7 +183,7 @@ bool gf_heif_meta_is_open(const struct gf_blob *file)
     char type[4];
     while (rest.size >= 8) {
         const bool open = !gf_get_be(rest.data, 4);
-        if (!take_box(&rest, type, &body))
+        if (!gf_heif_take_box(&rest, type, &body))
             return false;
         if (!memcmp(type, "meta", 4))
             return open;
@@ -179,10 +195,11 @@ bool gf_heif_meta_is_open(const struct gf_blob *file)
  * if there is none. */
 static struct gf_blob find_media(const struct gf_blob *file, const char *kind)
 {
-    struct gf_blob rest = find_box(*file, "moov"), body;
+    struct gf_blob rest = gf_heif_find_box(*file, "moov"), body;
     char type[4];
-    while (take_box(&rest, type, &body)) {
-        const struct gf_blob media = find_box(body, "mdia"), handler = find_box(media, "hdlr");
+    while (gf_heif_take_box(&rest, type, &body)) {
+        const struct gf_blob media = gf_heif_find_box(body, "mdia"),
+                             handler = gf_heif_find_box(media, "hdlr");
         if (!memcmp(type, "trak", 4) && handler.size >= 12 && !memcmp(handler.data + 8, kind, 4))
             return media;
     }
@@ -205,12 +222,13 @@ struct gf_blob gf_heif_auxiliary_track(const struct gf_blob *file)
 {
     /* PICTURE: bytes of an entry before its own boxes. */
     enum { FLAGS = 4, COUNT = 4, PICTURE = 78 };
-    const struct gf_blob table = find_box(find_box(find_media(file, "auxv"), "minf"), "stbl");
-    struct gf_blob entries = behind(find_box(table, "stsd"), FLAGS + COUNT), entry;
+    const struct gf_blob table =
+        gf_heif_find_box(gf_heif_find_box(find_media(file, "auxv"), "minf"), "stbl");
+    struct gf_blob entries = behind(gf_heif_find_box(table, "stsd"), FLAGS + COUNT), entry;
     char type[4];
-    if (!take_box(&entries, type, &entry))
+    if (!gf_heif_take_box(&entries, type, &entry))
         return (struct gf_blob){0};
-    struct gf_blob text = behind(find_box(behind(entry, PICTURE), "auxi"), FLAGS);
+    struct gf_blob text = behind(gf_heif_find_box(behind(entry, PICTURE), "auxi"), FLAGS);
     text.size = text.size ? strnlen((const char *)text.data, text.size) : 0;
     return text;
 }

@@ -8,6 +8,20 @@
 
 #include "codec/common/metadata/texts.h"
 
+/* Takes the next box of `rest` (ISO/IEC 14496-12, 4.2). Returns false if no whole box is left. */
+bool gf_heif_take_box(struct gf_blob *rest, char type[4], struct gf_blob *body);
+/* Returns the content of the first box of that type; it is empty if there is none. */
+struct gf_blob gf_heif_find_box(struct gf_blob rest, const char *wanted);
+/* Returns the boxes of the file's box meta, behind its version and flags. */
+struct gf_blob gf_heif_meta(const struct gf_blob *file);
+
+/* Hands each property of an item to the function `taker`, which returns false to end that; the
+ * bytes belong to the file. Returns false then, and if the boxes are not whole. */
+typedef bool gf_heif_property_taker(void *context, const char type[4], struct gf_blob body,
+                                    bool essential);
+bool gf_heif_each_property(const struct gf_blob *file, uint32_t item, gf_heif_property_taker *taker,
+                           void *context);
+
 /* How a picture is turned for display: first by `angle` quarter turns counter-clockwise, then by a
  * mirroring that exchanges top and bottom (0), left and right (1), or nothing (GF_NO_MIRROR).
  * (ISO/IEC 23008-12, 6.5.10 and 6.5.12) */

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "codec/common/metadata/heif_coded.h"
 #include "codec/common/metadata/metadata.h"
 #include "codec/io/input.h"
 #include "gpufilter/image.h"
@@ -59,6 +60,8 @@ struct gf_source {
     /* The frame of YCbCr with which the input continues, if a GPU can convert it to the rows; else
      * NULL. */
     const struct gf_yuv *yuv;
+    /* Where the coded pictures of a HEIC lie, if a GPU can decode them to the rows; else NULL. */
+    const struct gf_heif_coded *coded;
     int reduction;      /* the reduction given to reduce(); 0 and 1: the full size */
     int most_reduction; /* the most that reduce() takes: 2, 4 or 8; 0: pictures are decoded at the
                          * full size only */

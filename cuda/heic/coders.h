@@ -1,0 +1,33 @@
+/* Decodes HEIC on a CUDA device: NVDEC, an engine of the GPU beside its multiprocessors, decodes
+ * the frames, and a kernel converts them to RGB, crops and turns them, to the bits of
+ * src/codec/heif. The driver's library libnvcuvid.so.1 is loaded when the first decoder is created;
+ * without it, or in a build without the headers of ffnvcodec, no picture is decoded. */
+#pragma once
+
+#include "codec/common/metadata/heif_coded.h"
+#include "cuda/common/coder.h"
+
+GF_C_BEGIN
+
+struct gf_heic_decode_picture {
+    const struct gf_heif_coded *coded; /* gf_heif_coded_check() is true of it */
+    const unsigned char *data;         /* the whole file */
+    struct gf_view out;                /* all rows, in device memory: RGB, turned as `coded` says */
+    /* Results. */
+    bool decoded;  /* false: the CPU must decode the picture */
+    char why[120]; /* why it was not decoded */
+};
+
+struct gf_heic_decode_steps {
+    float decode;
+};
+
+/* The frames of a group are spread over all engines of the device. */
+GF_CODER(heic_decode)
+
+/* Returns the bytes of device memory that decoding a picture on one engine takes. */
+uint64_t gf_heic_decoder_bytes(const struct gf_heif_coded *coded);
+/* Whether this machine has the library that decodes. Does not start the GPU. */
+bool gf_heic_decoder_present(void);
+
+GF_C_END

@@ -1,0 +1,326 @@
+/* HEIC on the device: a crew of threads, two for each engine of NVDEC, takes the frames of a group
+ * one by one, has them decoded and converts them into their pictures. An engine so has the next
+ * frame while the last one is converted. */
+#include "cuda/heic/coders.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/threads/times.h"
+#include "cuda/common/coder.cuh"
+#include "cuda/heic/nvdec.cuh"
+#include "pixel/yuv/heif_colours.h"
+
+/* Converting a frame. */
+
+enum { ALONG = 32, ACROSS = 8 };
+
+/* The part of a frame that is shown. Its pixel (x, y), counted from `left` and `top`, goes to out +
+ * x * step + y * row. */
+struct part {
+    struct gf_heif_colours colours;
+    struct nvdec_frame frame;
+    int left, top, width, height, half; /* half: chroma has half as many columns and rows */
+    unsigned char *out;
+    ptrdiff_t step, row;
+    bool sideways; /* neighbours in a column of the frame are neighbours in a row of the picture */
+};
+
+template <class Sample>
+static __global__ void __launch_bounds__(ALONG *ACROSS) convert(const struct part part)
+{
+    const int along = (int)(blockIdx.x * ALONG + threadIdx.x),
+              across = (int)(blockIdx.y * ACROSS + threadIdx.y), x = part.sideways ? across : along,
+              y = part.sideways ? along : across;
+    if (x >= part.width || y >= part.height)
+        return;
+    const int column = part.left + x, line = part.top + y;
+    const size_t chroma = (size_t)(line >> part.half) * part.frame.pitch;
+    const int k = (column >> part.half) * part.frame.chroma_step;
+    const Sample *const luma = (const Sample *)(part.frame.luma + (size_t)line * part.frame.pitch),
+                        *const u = (const Sample *)(part.frame.u + chroma),
+                        *const v = (const Sample *)(part.frame.v + chroma);
+    const struct gf_yuv_pixel pixel =
+        gf_heif_pixel_of(&part.colours, luma[column] >> part.frame.shift, u[k] >> part.frame.shift,
+                         v[k] >> part.frame.shift);
+    Sample *const out = (Sample *)(part.out + x * part.step + y * part.row);
+    if (sizeof(Sample) == 1) {
+        out[0] = (Sample)pixel.red;
+        out[1] = (Sample)pixel.green;
+        out[2] = (Sample)pixel.blue;
+    } else {
+        const unsigned most = (unsigned)part.colours.most;
+        out[0] = (Sample)gf_heif_widened((unsigned)pixel.red, most);
+        out[1] = (Sample)gf_heif_widened((unsigned)pixel.green, most);
+        out[2] = (Sample)gf_heif_widened((unsigned)pixel.blue, most);
+    }
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Finds which part of a tile is shown, and where it goes. Returns false if none is. */
+static bool find_part(const struct gf_heic_decode_picture *picture, int tile, struct part *part)
+{
+    const struct gf_heif_coded *const coded = picture->coded;
+    const int wide = picture->out.format.bits == 16;
+    const struct gf_heif_placing at =
+        gf_heif_coded_placing(coded, wide ? 6 : 3, picture->out.pitch);
+    const int x = tile % coded->columns * coded->tile_width,
+              y = tile / coded->columns * coded->tile_height, left = larger(x, coded->left),
+              top = larger(y, coded->top),
+              right = smaller(x + coded->tile_width, coded->left + coded->shown_width),
+              bottom = smaller(y + coded->tile_height, coded->top + coded->shown_height);
+    part->left = left - x;
+    part->top = top - y;
+    part->width = right - left;
+    part->height = bottom - top;
+    part->half = coded->half_height;
+    part->step = at.step;
+    part->row = at.row;
+    part->sideways = gf_heif_coded_sideways(coded);
+    part->out = (unsigned char *)picture->out.data + at.first + (left - coded->left) * at.step +
+                (top - coded->top) * at.row;
+    return part->width > 0 && part->height > 0;
+}
+
+static cudaError_t launch(const struct part &part, bool wide, cudaStream_t stream)
+{
+    const int along = part.sideways ? part.height : part.width,
+              across = part.sideways ? part.width : part.height;
+    const dim3 threads(ALONG, ACROSS),
+        blocks((unsigned)((along + ALONG - 1) / ALONG), (unsigned)((across + ACROSS - 1) / ACROSS));
+    if (wide)
+        convert<uint16_t><<<blocks, threads, 0, stream>>>(part);
+    else
+        convert<uint8_t><<<blocks, threads, 0, stream>>>(part);
+    return cudaGetLastError();
+}
+
+/* The crew. */
+
+enum { ENGINES_MOST = 16, EACH = 2 };
+
+struct member {
+    struct gf_heic_decoder *decoder;
+    pthread_t thread;
+    bool started;
+    cudaStream_t stream;
+    cudaEvent_t ended;
+    struct nvdec *nvdec;
+    unsigned char *bytes; /* the stream of a frame */
+    size_t size;
+    /* The present frame. */
+    struct gf_heic_decode_picture *picture;
+    int tile;
+    char why[120]; /* why it has not become a part of its picture; "": it has */
+};
+
+struct gf_heic_decoder : coder {
+    const char *why; /* why there are no members */
+    int members;
+    struct member member[EACH * ENGINES_MOST];
+    pthread_mutex_t lock; /* guards the members below, and the results of pictures */
+    pthread_cond_t filled, done;
+    bool ended;
+    /* The group: its pictures, the next frame, and how many members have one of its frames. */
+    struct gf_heic_decode_picture *pictures;
+    int count, next, next_tile, working;
+    enum gf_status status;
+    struct gf_error error;
+};
+
+/* Converts a decoded frame into its picture. */
+static void take_frame(void *context, const struct nvdec_frame *frame)
+{
+    struct member *const member = (struct member *)context;
+    struct gf_heic_decoder *const decoder = member->decoder;
+    const struct gf_heif_coded *const coded = member->picture->coded;
+    const int matrix = coded->matrix < 0 ? frame->matrix : coded->matrix;
+    struct part part;
+    if (!find_part(member->picture, member->tile, &part))
+        return;
+    if (!gf_heif_colours_of(matrix, coded->matrix < 0 ? frame->full : coded->full, coded->bits,
+                            &part.colours)) {
+        snprintf(member->why, sizeof member->why, "the frames have the matrix %d", matrix);
+        return;
+    }
+    part.frame = *frame;
+    cudaError_t code = launch(part, coded->bits > 8, member->stream);
+    if (code == cudaSuccess)
+        code = gf_cuda_sleep(member->stream, member->ended);
+    if (code == cudaSuccess)
+        return;
+    snprintf(member->why, sizeof member->why, "CUDA failed");
+    pthread_mutex_lock(&decoder->lock);
+    decoder->status = gf_cuda_fail(&decoder->error, decoder->device, "a frame of NVDEC", code);
+    pthread_mutex_unlock(&decoder->lock);
+}
+
+/* Decodes the member's frame. Leaves in member->why why it could not. */
+static void decode_frame(struct member *member)
+{
+    const struct gf_heic_decode_picture *const picture = member->picture;
+    const size_t most = gf_heif_coded_stream_bytes(picture->coded, member->tile);
+    *member->why = '\0';
+    if (most > member->size) {
+        free(member->bytes);
+        member->bytes = (unsigned char *)malloc(most);
+        member->size = member->bytes ? most : 0;
+    }
+    const size_t size = member->bytes ? gf_heif_coded_stream(picture->coded, picture->data,
+                                                             member->tile, member->bytes)
+                                      : 0;
+    const char *why = "a frame has other parts than one intra frame has";
+    if (!member->nvdec)
+        why = "a thread of NVDEC could not start";
+    else if (size)
+        why = nvdec_decode(member->nvdec, picture->coded, member->bytes, size, take_frame, member);
+    if (why)
+        snprintf(member->why, sizeof member->why, "%s", why);
+}
+
+/* Whether the group has another frame; those of pictures that have failed are left out. The caller
+ * holds the lock. */
+static bool has_frame(struct gf_heic_decoder *decoder)
+{
+    for (; decoder->next < decoder->count; decoder->next++, decoder->next_tile = 0) {
+        const struct gf_heic_decode_picture *const picture = &decoder->pictures[decoder->next];
+        if (picture->decoded && decoder->next_tile < picture->coded->columns * picture->coded->rows)
+            return true;
+    }
+    return false;
+}
+
+/* The main function of the crew's threads. */
+static void *work(void *argument)
+{
+    struct member *const member = (struct member *)argument;
+    struct gf_heic_decoder *const decoder = member->decoder;
+    if (cudaSetDevice(decoder->device) == cudaSuccess && cudaFree(NULL) == cudaSuccess &&
+        cudaStreamCreateWithFlags(&member->stream, cudaStreamNonBlocking) == cudaSuccess &&
+        cudaEventCreateWithFlags(&member->ended, cudaEventBlockingSync | cudaEventDisableTiming) ==
+            cudaSuccess)
+        member->nvdec =
+            nvdec_open(decoder->memory_most / (unsigned)decoder->members, member->stream);
+    pthread_mutex_lock(&decoder->lock);
+    while (!decoder->ended) {
+        if (!has_frame(decoder)) {
+            pthread_cond_wait(&decoder->filled, &decoder->lock);
+            continue;
+        }
+        member->picture = &decoder->pictures[decoder->next];
+        member->tile = decoder->next_tile++;
+        decoder->working++;
+        pthread_mutex_unlock(&decoder->lock);
+        decode_frame(member);
+        pthread_mutex_lock(&decoder->lock);
+        decoder->working--;
+        if (*member->why) {
+            member->picture->decoded = false;
+            memcpy(member->picture->why, member->why, sizeof member->why);
+        }
+        pthread_cond_signal(&decoder->done);
+    }
+    pthread_mutex_unlock(&decoder->lock);
+    nvdec_close(member->nvdec);
+    free(member->bytes);
+    if (member->ended)
+        cudaEventDestroy(member->ended);
+    if (member->stream)
+        cudaStreamDestroy(member->stream);
+    return NULL;
+}
+
+static enum gf_status prepare(struct gf_heic_decoder *decoder, struct gf_error *)
+{
+    pthread_mutex_init(&decoder->lock, NULL);
+    pthread_cond_init(&decoder->filled, NULL);
+    pthread_cond_init(&decoder->done, NULL);
+    decoder->members = EACH * smaller(nvdec_engines(&decoder->why), ENGINES_MOST);
+    for (int i = 0; i < decoder->members; i++) {
+        struct member *const member = &decoder->member[i];
+        member->decoder = decoder;
+        member->started = !pthread_create(&member->thread, NULL, work, member);
+    }
+    if (decoder->members && !decoder->member[0].started) {
+        decoder->members = 0;
+        decoder->why = "no thread of NVDEC could be started";
+    }
+    return GF_OK;
+}
+
+static void clear(struct gf_heic_decoder *decoder)
+{
+    pthread_mutex_lock(&decoder->lock);
+    decoder->ended = true;
+    pthread_cond_broadcast(&decoder->filled);
+    pthread_mutex_unlock(&decoder->lock);
+    for (int i = 0; i < EACH * ENGINES_MOST; i++) {
+        if (decoder->member[i].started)
+            pthread_join(decoder->member[i].thread, NULL);
+    }
+    pthread_cond_destroy(&decoder->done);
+    pthread_cond_destroy(&decoder->filled);
+    pthread_mutex_destroy(&decoder->lock);
+}
+
+static bool fits(const struct gf_heic_decode_picture *picture)
+{
+    const struct gf_format format = gf_heif_coded_format(picture->coded);
+    return !memcmp(&format, &picture->out.format, sizeof format) && picture->out.y == 0 &&
+           picture->out.rows == format.height && gf_heif_coded_suits_device(picture->coded);
+}
+
+extern "C" enum gf_status gf_heic_decoder_run(struct gf_heic_decoder *decoder,
+                                              struct gf_heic_decode_picture *pictures, int count,
+                                              struct gf_error *error)
+{
+    const double begin_s = gf_now();
+    coder_begin_times(decoder);
+    for (int i = 0; i < count; i++) {
+        const char *const why = !decoder->members     ? decoder->why
+                                : !fits(&pictures[i]) ? "it is not what its description says"
+                                                      : "";
+        snprintf(pictures[i].why, sizeof pictures[i].why, "%s", why);
+        pictures[i].decoded = !*why;
+    }
+    pthread_mutex_lock(&decoder->lock);
+    decoder->pictures = pictures;
+    decoder->count = decoder->members ? count : 0;
+    decoder->next = decoder->next_tile = 0;
+    decoder->status = GF_OK;
+    pthread_cond_broadcast(&decoder->filled);
+    while (decoder->working || has_frame(decoder))
+        pthread_cond_wait(&decoder->done, &decoder->lock);
+    decoder->count = 0;
+    const enum gf_status status = decoder->status;
+    if (status && error)
+        *error = decoder->error;
+    pthread_mutex_unlock(&decoder->lock);
+    if (decoder->times)
+        decoder->times[0] = (float)((gf_now() - begin_s) * 1e3);
+    return status;
+}
+
+/* Returns what a decoder of NVDEC takes with four surfaces and one for its output. */
+extern "C" uint64_t gf_heic_decoder_bytes(const struct gf_heif_coded *coded)
+{
+    enum { SURFACES = 5 };
+    return (uint64_t)coded->tile_width * (uint64_t)coded->tile_height * SURFACES *
+           (coded->bits > 8 ? 2 : 1) * (coded->half_height ? 3 : 6) / 2;
+}
+
+extern "C" bool gf_heic_decoder_present(void)
+{
+    return nvdec_present();
+}
+
+DEFINE_CODER(heic_decode, prepare, clear)

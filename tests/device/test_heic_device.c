@@ -1,0 +1,350 @@
+/* A program of its own. HEIC that a GPU decodes has the pixels that the CPU makes: frames and
+ * grids, turned and cropped, of several matrices, depths and chroma. Skipped where there is no GPU,
+ * no NVDEC or no encoder. Files as arguments are compared instead, with a line for each. */
+#include "gpu_test.h"
+
+#if defined GF_WITH_CUDA && defined GF_LIBRARY_heif
+#include "base/threads/times.h"
+#include "codec/codec.h"
+#include "codec/heic_files.h"
+#include "codec/heif_writer.h"
+#include "cuda/heic/coders.h"
+#include "temp_folder.h"
+
+enum { ROOM = 1 << 30 };
+
+/* ---- both decoders ---- */
+
+struct both {
+    struct gf_input *input;
+    struct gf_source *source;
+    struct gf_image here; /* the CPU's pixels */
+    struct gf_view out;   /* the GPU's */
+};
+
+/* Opens a file and decodes it by the CPU. Returns false if its coded frames have no description. */
+static bool open_both(const struct heic_bytes *file, bool autorotate, struct both *both)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_error error = {0};
+    options.autorotate = autorotate;
+    assert_ok("input", gf_input_open_memory(file->data, file->size, "memory", &both->input, &error),
+              &error);
+    assert_ok("open", gf_source_open(both->input, &options, &both->source, &error), &error);
+    if (!both->source->coded)
+        return false;
+    both->here = picture_new(both->source->format, 0);
+    both->out = rows_on_device(both->source->format);
+    assert_ok("read",
+              both->source->read(both->source, both->here.format.height, both->here.data,
+                                 both->here.pitch, &error),
+              &error);
+    return true;
+}
+
+static void close_both(struct both *both)
+{
+    if (both->here.data) {
+        picture_free(&both->here);
+        cudaFree(both->out.data);
+    }
+    both->source->close(both->source);
+    gf_input_close(both->input);
+}
+
+/* Returns the largest difference of a sample; *count becomes how many differ. */
+static int difference(const struct both *both, size_t *count)
+{
+    const struct gf_format format = both->here.format;
+    struct gf_image there = picture_new(format, 0);
+    const size_t samples = gf_row_bytes(format) * (size_t)format.height * 8 / (size_t)format.bits;
+    int most = 0;
+    *count = 0;
+    assert_int_equal(cudaMemcpy2D(there.data, there.pitch, both->out.data, both->out.pitch,
+                                  gf_row_bytes(format), (size_t)format.height,
+                                  cudaMemcpyDeviceToHost),
+                     cudaSuccess);
+    for (size_t i = 0; i < samples; i++) {
+        const int a = format.bits == 16 ? ((uint16_t *)both->here.data)[i] : both->here.data[i],
+                  b = format.bits == 16 ? ((uint16_t *)there.data)[i] : there.data[i];
+        *count += a != b;
+        most = abs(a - b) > most ? abs(a - b) : most;
+    }
+    picture_free(&there);
+    return most;
+}
+
+/* ---- files that are made here ---- */
+
+/* Encodes noise on a gradient, and finds its frame and parameters. */
+static void encode_frame(int side, int bits, bool full_chroma, uint64_t seed,
+                         struct heic_bytes *frame, struct heic_bytes *parameters)
+{
+    struct heif_context *const context = heif.heif_context_alloc();
+    struct heif_encoder *const encoder = encoder_of(context);
+    struct heif_image_handle *handle = NULL;
+    struct heif_image *image;
+    struct gf_heif_coded coded;
+    int stride;
+    assert_int_equal(heif.heif_encoder_set_lossy_quality(encoder, 70).code, heif_error_Ok);
+    assert_int_equal(
+        heif.heif_encoder_set_parameter_string(encoder, "chroma", full_chroma ? "444" : "420").code,
+        heif_error_Ok);
+    assert_int_equal(heif.heif_image_create(side, side, heif_colorspace_RGB,
+                                            bits > 8 ? heif_chroma_interleaved_RRGGBB_LE
+                                                     : heif_chroma_interleaved_RGB,
+                                            &image)
+                         .code,
+                     heif_error_Ok);
+    assert_int_equal(
+        heif.heif_image_add_plane(image, heif_channel_interleaved, side, side, bits).code,
+        heif_error_Ok);
+    unsigned char *const plane =
+        heif.heif_image_get_plane(image, heif_channel_interleaved, &stride);
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < 3 * side; x++) {
+            const int most = (1 << bits) - 1,
+                      value = (x + y) * most / (4 * side) + random_below(&seed, 1 + most / 8);
+            unsigned char *const at = plane + y * stride + x * (bits > 8 ? 2 : 1);
+            at[0] = (unsigned char)value;
+            if (bits > 8)
+                at[1] = (unsigned char)(value >> 8);
+        }
+    assert_int_equal(heif.heif_context_encode_image(context, image, encoder, NULL, &handle).code,
+                     heif_error_Ok);
+    assert_int_equal(heif.heif_context_write_to_file(context, in_folder("a.heic")).code,
+                     heif_error_Ok);
+    heif.heif_encoder_release(encoder);
+    heif.heif_image_handle_release(handle);
+    heif.heif_image_release(image);
+    heif.heif_context_free(context);
+    const struct bytes file = load(in_folder("a.heic"));
+    const struct gf_blob blob = {file.data, file.size};
+    assert_true(gf_heif_coded_read(&blob, 1, &coded));
+    *frame = (struct heic_bytes){malloc(coded.tile[0].size), coded.tile[0].size};
+    *parameters = (struct heic_bytes){malloc(coded.parameters.size), coded.parameters.size};
+    memcpy(frame->data, file.data + coded.tile[0].offset, frame->size);
+    memcpy(parameters->data, file.data + coded.parameters.offset, parameters->size);
+    free(file.data);
+}
+
+enum { TILES = 6, SIDE = 256, GROUP = 48 };
+
+/* The frames of a kind, of which all files are made. */
+struct frames {
+    struct heic_bytes frame[TILES], parameters;
+};
+
+static void encode_frames(int bits, bool full_chroma, struct frames *frames)
+{
+    for (int i = 0; i < TILES; i++) {
+        free(frames->parameters.data);
+        encode_frame(SIDE, bits, full_chroma, (uint64_t)(i + bits), &frames->frame[i],
+                     &frames->parameters);
+    }
+}
+
+static void free_frames(struct frames *frames)
+{
+    for (int i = 0; i < TILES; i++)
+        free(frames->frame[i].data);
+    free(frames->parameters.data);
+}
+
+/* Returns a kind of file: frames and grids, every turn, crops, every matrix, both ranges. */
+static struct heic_kind kind_of(int number, struct frames *frames)
+{
+    static const int matrices[] = {1, 2, 5, 6, 9, 0};
+    struct heic_kind kind = {.columns = number % 4 ? 3 : 0,
+                             .rows = 2,
+                             .width = 3 * SIDE - number,
+                             .height = 2 * SIDE - 3 * number,
+                             .rotation = number / 2 % 4,
+                             .mirror = number / 8 % 3,
+                             .matrix = matrices[number % 6],
+                             .full = number / 6 % 2,
+                             .parameters = frames->parameters,
+                             .frames = frames->frame};
+    const int width = kind.columns ? kind.width : SIDE, height = kind.columns ? kind.height : SIDE;
+    if (number % 5 == 1) {
+        const uint32_t crop[] = {
+            (uint32_t)(width - 101), 1, (uint32_t)(height - 57), 1, (uint32_t)-9, 2, 5, 2};
+        kind.crops = true;
+        memcpy(kind.crop, crop, sizeof crop);
+    }
+    return kind;
+}
+
+/* Decodes a group of all kinds on the GPU, and compares. */
+static void compare_group(int bits, bool full_chroma)
+{
+    static struct both both[GROUP];
+    static struct gf_heic_decode_picture pictures[GROUP];
+    struct frames frames = {.parameters = {NULL, 0}};
+    struct heic_bytes file[GROUP];
+    struct gf_heic_decoder *decoder = NULL;
+    struct gf_error error = {0};
+    size_t count;
+    int item;
+    encode_frames(bits, full_chroma, &frames);
+    for (int i = 0; i < GROUP; i++) {
+        struct heic_kind kind = kind_of(i, &frames);
+        kind.mirror = bits > 8 ? 0 : kind.mirror; /* libheif up to 1.18 mirrors 8 bits alone */
+        file[i] = heic_make(&kind, &item);
+        both[i] = (struct both){.input = NULL};
+        if (!open_both(&file[i], i % 7 != 3, &both[i]))
+            fail_msg("file %d has no description", i);
+        pictures[i] = (struct gf_heic_decode_picture){
+            .coded = both[i].source->coded, .data = file[i].data, .out = both[i].out};
+    }
+    assert_ok("create", gf_heic_decoder_create(0, ROOM, &decoder, &error), &error);
+    gf_heic_decoder_expect(decoder, GROUP);
+    for (int round = 0; round < 2; round++) { /* the decoders of the first are used again */
+        assert_ok("run", gf_heic_decoder_run(decoder, pictures, GROUP, &error), &error);
+        for (int i = 0; i < GROUP; i++) {
+            if (!pictures[i].decoded)
+                fail_msg("%d bits, file %d is not decoded: %s", bits, i, pictures[i].why);
+            const int most = difference(&both[i], &count);
+            if (most)
+                fail_msg("%d bits, file %d: %zu samples differ, by %d at most", bits, i, count,
+                         most);
+        }
+    }
+    gf_heic_decoder_destroy(decoder);
+    for (int i = 0; i < GROUP; i++) {
+        close_both(&both[i]);
+        free(file[i].data);
+    }
+    free_frames(&frames);
+}
+
+/* Skips the test where nothing decodes 4:2:0 with 8 bits. */
+static void need_nvdec(void)
+{
+    need_gpu();
+    if (!gf_heic_decoder_present()) {
+        print_message("no NVDEC: libnvcuvid.so.1 is missing, or the build has no ffnvcodec\n");
+        skip();
+    }
+}
+
+static void test_8_bits(void **state)
+{
+    need_nvdec();
+    compare_group(8, false);
+}
+
+static void test_10_bits(void **state)
+{
+    need_nvdec();
+    compare_group(10, false);
+}
+
+static void test_full_chroma(void **state)
+{
+    need_nvdec();
+    compare_group(8, true);
+}
+
+/* Damaged frames, and pictures that need more memory than there is, are left to the CPU; the others
+ * of their group are not. */
+static void test_gives_way(void **state)
+{
+    struct frames frames = {.parameters = {NULL, 0}};
+    struct gf_heic_decoder *decoder = NULL;
+    struct gf_error error = {0};
+    struct both both = {.input = NULL};
+    size_t count;
+    int item;
+    need_nvdec();
+    encode_frames(8, false, &frames);
+    const struct heic_kind kind = kind_of(4, &frames);
+    struct heic_bytes good = heic_make(&kind, &item), bad = heic_make(&kind, &item);
+    assert_true(open_both(&good, true, &both));
+    const struct gf_heif_span span = both.source->coded->tile[0];
+    memset(bad.data + span.offset + span.size / 2, 0xFF, span.size / 2);
+    struct gf_view other = rows_on_device(both.here.format);
+    struct gf_heic_decode_picture pictures[] = {
+        {.coded = both.source->coded, .data = bad.data, .out = other},
+        {.coded = both.source->coded, .data = good.data, .out = both.out}};
+    assert_ok("create", gf_heic_decoder_create(0, ROOM, &decoder, &error), &error);
+    assert_ok("run", gf_heic_decoder_run(decoder, pictures, 1, &error), &error);
+    print_message("a damaged frame: decoded %d, %s\n", pictures[0].decoded, pictures[0].why);
+    assert_ok("run", gf_heic_decoder_run(decoder, pictures + 1, 1, &error), &error);
+    if (!pictures[1].decoded)
+        fail_msg("after damage: %s", pictures[1].why);
+    assert_int_equal(difference(&both, &count), 0);
+    gf_heic_decoder_destroy(decoder);
+    assert_ok("create", gf_heic_decoder_create(0, 1 << 16, &decoder, &error), &error);
+    assert_ok("run", gf_heic_decoder_run(decoder, pictures + 1, 1, &error), &error);
+    assert_false(pictures[1].decoded);
+    assert_non_null(strstr(pictures[1].why, "memory"));
+    gf_heic_decoder_destroy(decoder);
+    cudaFree(other.data);
+    close_both(&both);
+    free(good.data);
+    free(bad.data);
+    free_frames(&frames);
+}
+
+/* Compares a file, and prints what comes of it. Returns 1 if the GPU makes other pixels. */
+static int compare_file(struct gf_heic_decoder *decoder, const char *path)
+{
+    const struct bytes file = load(path);
+    const struct heic_bytes bytes = {file.data, file.size};
+    struct both both = {.input = NULL};
+    struct gf_error error = {0};
+    size_t count = 0;
+    int most = 0;
+    if (open_both(&bytes, true, &both)) {
+        struct gf_heic_decode_picture picture = {
+            .coded = both.source->coded, .data = file.data, .out = both.out};
+        const double begin_s = gf_now();
+        const enum gf_status status = gf_heic_decoder_run(decoder, &picture, 1, &error);
+        const double ms = (gf_now() - begin_s) * 1e3;
+        if (status || !picture.decoded)
+            printf("%s: not decoded: %s%s\n", path, status ? error.text : "", picture.why);
+        else if ((most = difference(&both, &count)) != 0)
+            printf("%s: %zu samples DIFFER, by %d at most\n", path, count, most);
+        else
+            printf("%s: same, %.1f ms\n", path, ms);
+    } else {
+        printf("%s: not described: it is the CPU's\n", path);
+    }
+    close_both(&both);
+    free(file.data);
+    return most != 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        struct gf_heic_decoder *decoder = NULL;
+        struct gf_error error = {0};
+        int differ = 0;
+        if (gf_heic_decoder_create(0, ROOM, &decoder, &error)) {
+            puts(error.text);
+            return 1;
+        }
+        for (int i = 1; i < argc; i++)
+            differ += compare_file(decoder, argv[i]);
+        gf_heic_decoder_destroy(decoder);
+        return differ > 0;
+    }
+    if (!can_encode()) {
+        puts("1..1\nok 1 # SKIP libheif has no encoder of HEVC here");
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_8_bits), cmocka_unit_test(test_10_bits),
+        cmocka_unit_test(test_full_chroma), cmocka_unit_test(test_gives_way)};
+    return cmocka_run_group_tests_name("heic_device", tests, make_folder, remove_folder);
+}
+
+#elif defined GF_WITH_CUDA
+int main(void)
+{
+    puts("1..1\nok 1 # SKIP built without libheif");
+    return 0;
+}
+#endif
