@@ -175,8 +175,8 @@ static int CUDAAPI begin_sequence(void *context, CUVIDEOFORMAT *format)
 static int CUDAAPI decode(void *context, CUVIDPICPARAMS *picture)
 {
     struct nvdec *const nvdec = (struct nvdec *)context;
-    if (!nvdec->decoder || !picture->intra_pic_flag)
-        return refuse(nvdec, "the frame is not intra", 0);
+    if (!nvdec->decoder)
+        return refuse(nvdec, "the frame has no parameters", 0);
     const CUresult code = cuvid.DecodePicture(nvdec->decoder->handle, picture);
     return code == CUDA_SUCCESS ? 1 : refuse(nvdec, "cuvidDecodePicture", code);
 }

@@ -1,6 +1,6 @@
-/* Stands in for the coders of cuda/jpeg, cuda/png and cuda/yuv in a build without CUDA, and for that
- * of cuda/heic also in one without the headers of ffnvcodec. Tests link coders of their own instead
- * of this file. */
+/* Stands in for the coders of cuda/jpeg, cuda/png and cuda/yuv in a build without CUDA, and for
+ * that of cuda/heic also in one without the headers of ffnvcodec. Tests link coders of their own
+ * instead of this file. */
 #include "base/fail.h"
 #include "cuda/heic/coders.h"
 #include "cuda/jpeg/coders.h"

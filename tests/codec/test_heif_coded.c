@@ -171,6 +171,7 @@ static void test_check(void **state)
     REFUSES(rows, 100);
     REFUSES(width, -1);
     REFUSES(tile_width, 1 << 20);
+    REFUSES(tile_width, 255); /* chroma of two frames in one sample */
     REFUSES(bits, 16);
     REFUSES(half_width, 2);
     REFUSES(left, -1);

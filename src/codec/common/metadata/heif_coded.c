@@ -338,6 +338,8 @@ bool gf_heif_coded_check(const struct gf_heif_coded *coded, size_t file_bytes)
     const bool good =
         covers(coded->width, coded->tile_width, coded->columns) &&
         covers(coded->height, coded->tile_height, coded->rows) &&
+        !(coded->half_width && coded->columns > 1 && coded->tile_width % 2) &&
+        !(coded->half_height && coded->rows > 1 && coded->tile_height % 2) &&
         coded->columns * coded->rows <= GF_HEIF_TILES_MOST && coded->bits >= 8 &&
         coded->bits <= 12 && (coded->half_width | coded->half_height | coded->full) >> 1 == 0 &&
         coded->half_width >= coded->half_height && coded->matrix >= -1 &&
