@@ -95,6 +95,7 @@ static void lie(void)
     message.header.orientation = 1;
     message.header.blob[0] = is("blob") ? (uint64_t)1 << 40 : 0;
     message.header.texts = is("texts") ? 1000000 : 0;
+    message.header.coded.columns = is("coded") ? 1 << 30 : 0;
     message.header.status = is("status") ? GF_ERROR_UNAVAILABLE : GF_OK;
     memset(message.header.why, is("endless") ? 'x' : 0, sizeof message.header.why);
     send_raw(&message, is("short") ? sizeof message.head : message.head.size);
@@ -196,8 +197,9 @@ static void hostile_close(struct gf_source *source)
 static enum gf_status hostile_open(struct gf_input *input, const struct gf_options *options,
                                    struct gf_source **source, struct gf_error *error)
 {
-    static const char magic[] = "GIF89a:", *const lies[] = {"wide",  "channels", "blob",   "texts",
-                                                            "short", "endless",  "status", NULL};
+    static const char magic[] = "GIF89a:", *const lies[] = {"wide",    "channels", "blob",
+                                                            "texts",   "coded",    "short",
+                                                            "endless", "status",   NULL};
     char head[sizeof magic - 1 + sizeof word] = "";
     size_t got;
     if (gf_input_peek(input, head, sizeof head - 1, &got, error) ||
@@ -432,7 +434,8 @@ static void test_time(void **state)
 
 static void test_lies(void **state)
 {
-    static const char *const words[] = {"channels", "blob", "texts", "short", "endless", "status"};
+    static const char *const words[] = {"channels", "blob",    "texts", "coded",
+                                        "short",    "endless", "status"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         assert_dies(words[i], "x.gif: the decoder gave an answer without sense");
     assert_dies("flood", "x.gif: the decoder gave an answer without sense");

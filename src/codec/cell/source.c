@@ -265,18 +265,21 @@ static enum gf_status write_request(const struct cell_source *source,
 }
 
 /* Takes the description of a HEIC's coded pictures for the GPU, unless strangers' pictures must be
- * decoded in cells alone. */
-static void take_coded(struct cell_source *source, const struct gf_heif_coded *coded)
+ * decoded in cells alone. Fails if it makes no sense. */
+static enum gf_status take_coded(struct cell_source *source, const struct gf_heif_coded *coded,
+                                 struct gf_error *error)
 {
     const int64_t bytes = gf_input_size(source->input);
     source->coded = *coded;
     if (!coded->columns)
-        return;
-    if (source->options.sandbox != GF_SANDBOX_ALL && bytes > 0 &&
-        gf_heif_coded_check(&source->coded, (size_t)bytes))
+        return GF_OK;
+    if (bytes > 0 && !gf_heif_coded_check(coded, (size_t)bytes))
+        return gf_cell_fail_senseless(&source->talk, error);
+    if (bytes > 0 && source->options.sandbox != GF_SANDBOX_ALL)
         source->base.coded = &source->coded;
     else
         source->base.for_device_codec = false;
+    return GF_OK;
 }
 
 /* Waits for the picture's header and fills the source from it. */
@@ -289,7 +292,7 @@ static enum gf_status read_header(struct cell_source *source, struct gf_error *e
         return gf_cell_fail_reported(&source->talk, header->status, header->error, error);
     GF_TRY(gf_cell_read_header(header, source->talk.cell->shared, &source->base, error));
     struct gf_source *const base = &source->base;
-    take_coded(source, &header->coded);
+    GF_TRY(take_coded(source, &header->coded, error));
     base->memory.bytes += source->copied;
     memcpy(source->why, header->why, sizeof source->why);
     base->memory.why = *source->why ? source->why : "its decoder is a process of its own";
