@@ -119,7 +119,8 @@ static int edit_distance(const char *a, const char *b)
 
 void gf_suggest_consider(const char *word, const char *candidate, const char **best, int *distance)
 {
-    const int limit = strlen(word) < 6 ? 1 + (strlen(word) > 4) : (int)strlen(word) / 3;
+    /* With more edits another thing is proposed, as clahe for clamp. */
+    const int limit = strlen(word) < 4 ? 0 : 1 + (strlen(word) > 8);
     const int d = edit_distance(word, candidate);
     if (d <= limit && (!*best || d < *distance)) {
         *best = candidate;

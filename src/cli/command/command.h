@@ -233,12 +233,8 @@ static inline bool gf_option_takes_file(const struct gf_option *option)
  * blur". */
 bool gf_option_takes_next(const struct gf_option *option);
 
-/* Return the name of this program's option, or of an option's value, that a word from other
- * programs means; NULL if there is none. */
-const char *gf_option_synonym(const char *word);
+/* Returns the value of an option that a word from other programs means; NULL if there is none. */
 const char *gf_value_synonym(const char *word);
-/* Returns what to do in place of an option of other programs that is no option here; or NULL. */
-const char *gf_option_note(const char *word);
 
 /* Splits the text into words as a shell does, with quotes; words[count] is NULL. One free(words)
  * releases the words and their text. */

@@ -409,8 +409,11 @@ enum gf_status gf_help_examples(FILE *file, const char *words, struct gf_error *
     GF_TRY(search_all(&search, error));
     if (search.found)
         return GF_OK;
-    const char *meant = gf_option_synonym(words);
-    meant = meant ? meant : gf_filter_suggest(words);
+    struct gf_foreign_answer answer = {.whose = NULL};
+    const bool is_option = gf_chain_answer(GF_FOREIGN_OPTION, words, &answer) &&
+                           !strncmp(answer.meaning, "--", 2);
+    answer.meaning[strcspn(answer.meaning, "=")] = '\0';
+    const char *const meant = is_option ? answer.meaning + 2 : gf_filter_suggest(words);
     if (meant) {
         search.words = meant;
         GF_TRY(search_all(&search, error));
