@@ -149,7 +149,8 @@ void gf_chain_hint(const char *chain, uint64_t *told, void (*tell)(void *context
 {
     char token[GF_TOKEN_MAX], named[200];
     bool is_name = true;
-    for (const char *at = chain; at && *at; at += at && *at) {
+    /* The error of a chain that fails says the same. */
+    for (const char *at = gf_chain_check(chain, NULL) ? NULL : chain; at && *at; at += at && *at) {
         const char *const begin = at + strspn(at, " \t\n");
         if (!(at = gf_token_next(begin, "=:,", token)))
             return;

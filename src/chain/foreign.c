@@ -16,6 +16,7 @@ static const struct gf_foreign_row table[] = {
 #define GF_FILTER_WORDS(...) {GF_FOREIGN_FILTER, __VA_ARGS__},
 #define GF_OPTION_WORDS(...) {GF_FOREIGN_OPTION, __VA_ARGS__},
 #define GF_HINT(...) {GF_FOREIGN_HINT, __VA_ARGS__},
+#define GF_FORMAT_WORDS(...) {GF_FOREIGN_FORMAT, __VA_ARGS__},
 #include "chain/foreign.def"
 };
 enum { ROWS = sizeof table / sizeof *table, ITEM_MOST = 200, NAME_MOST = 48 };
@@ -78,12 +79,14 @@ static bool find_text(const char *values, const char *key, char *token, size_t s
 }
 
 /* Finds what one reference of a place stands for: "2" is the second number, "k1" the number behind
- * "k1=", "$2" and "$color" a text, "$0" the name. */
+ * "k1=", "$2" and "$color" a text, "$0" the name, "$*" all behind it. */
 static bool find_value(const struct typed *typed, const char *reference, char *token, size_t size)
 {
     char text[ITEM_MOST];
     if (!strcmp(reference, "$0"))
         return snprintf(token, size, "%s", typed->name) > 0;
+    if (!strcmp(reference, "$*"))
+        return snprintf(token, size, "%s", typed->values) > 0;
     if (*reference == '$')
         return find_text(typed->values, reference + 1, token, size);
     return isdigit((unsigned char)*reference)
@@ -208,7 +211,7 @@ bool gf_foreign_answer(enum gf_foreign_kind kind, const char *item, bool usual,
     struct typed typed;
     item += strspn(item, " \t\n");
     snprintf(text, sizeof text, "%.*s", (int)item_length(item), item);
-    const size_t name = strcspn(text, " =:");
+    const size_t name = strcspn(text, kind == GF_FOREIGN_OPTION ? "=" : " =:");
     snprintf(typed.name, sizeof typed.name, "%.*s", (int)name, text);
     typed.values = text[name] ? text + name + 1 : text + name;
     int i = 0;

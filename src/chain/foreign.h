@@ -7,9 +7,9 @@
 
 #include "stage/filter.h"
 
-/* What a row of the table is about: a filter's name or form, an option, or a form that a filter
- * takes although it probably means something else. */
-enum gf_foreign_kind { GF_FOREIGN_FILTER, GF_FOREIGN_OPTION, GF_FOREIGN_HINT };
+/* What a row of the table is about: a filter's name or form, an option, a form that a filter takes
+ * although it probably means something else, or the extension of an output. */
+enum gf_foreign_kind { GF_FOREIGN_FILTER, GF_FOREIGN_OPTION, GF_FOREIGN_HINT, GF_FOREIGN_FORMAT };
 
 struct gf_foreign_row {
     enum gf_foreign_kind kind;

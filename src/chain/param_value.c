@@ -250,6 +250,11 @@ static const char *usual_word(const char *text)
         {"neighbor", "nearest"},
         {"neighbour", "nearest"},
         {"box", "area"},
+        {"inter_area", "area"},
+        {"inter_cubic", "cubic"},
+        {"inter_linear", "linear"},
+        {"inter_nearest", "nearest"},
+        {"inter_lanczos4", "lanczos3"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (gf_suggest_same(text, words[i][0]))
@@ -473,6 +478,7 @@ const char *gf_param_meant(const struct gf_filter *filter, const char *text)
     struct gf_colour colour;
     while (param->name &&
            !(param->type == GF_TYPE_CHOICE && find_choice(param->choices, text) >= 0) &&
+           !(param->type == GF_TYPE_RELATIVE && strspn(text, "0123456789") == strlen(text)) &&
            !(param->type == GF_TYPE_COLOUR && colour_parse(text, &colour)))
         param++;
     return param->name;

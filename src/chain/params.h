@@ -41,8 +41,8 @@ enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text
 enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct gf_param *param,
                                   const char *text, void *params,
                                   struct gf_error *error) GF_CHECKED;
-/* Returns the name of the filter's first parameter that has the text as a word or a colour; NULL if
- * there is none. */
+/* Returns the name of the filter's first parameter that has the text as a word, a colour or a size;
+ * NULL if there is none. */
 const char *gf_param_meant(const struct gf_filter *filter, const char *text);
 /* Stores every parameter's default in params, which must be zero before. */
 void gf_params_set_defaults(const struct gf_filter *filter, void *params);

@@ -249,7 +249,10 @@ static enum gf_status read_long(struct reader *reader, const char *text)
  * other programs name a filter, the message says how to name it here. */
 static enum gf_status read_short(struct reader *reader, const char *text)
 {
-    if (text[2] && gf_filter_find(text + 1))
+    struct gf_foreign_answer answer;
+    if (text[2] && (gf_filter_find(text + 1) ||
+                    (text[3] && (gf_foreign_answer(GF_FOREIGN_OPTION, text + 1, true, &answer) ||
+                                 gf_foreign_answer(GF_FOREIGN_FILTER, text + 1, true, &answer)))))
         return unknown_option(text, peek(reader), reader->error);
     for (const char *at = text + 1; *at; at++) {
         const struct gf_option *const option = find_letter(*at);
