@@ -186,7 +186,7 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
         status ? status : gf_sink_format(name, &given.options, GF_FILE_AUTO, &format, &why);
     if (known && !status)
         (void)gf_fail(error, known, "%s%s", why.text,
-                      output->is_pattern || gf_file_format_named(name) != GF_FILE_AUTO
+                      output->is_pattern || !strstr(why.text, "extension says no format")
                           ? ""
                           : "; a folder ends in / or is there");
     return known;
