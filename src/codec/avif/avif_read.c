@@ -326,6 +326,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         (struct gf_stored){.pages = avif->decoder->imageCount,
                            .seconds = avif->decoder->imageCount > 1 ? avif->decoder->duration : 0,
                            .bits = (int)image->depth,
+                           .is_lossless = image->matrixCoefficients == AVIF_MATRIX_COEFFICIENTS_IDENTITY,
                            .colour = colours == 1 ? GF_STORED_PLAIN : GF_STORED_YCBCR};
     if (!status)
         status = apply_crop(avif, error);
