@@ -141,7 +141,10 @@ enum gf_status gf_chain_fail_answer(const char *text, const char *join,
                    !*meaning  ? ""
                    : leads_on ? " '"
                               : "; did you mean '",
-                   meaning, !*meaning ? "" : leads_on ? "'" : "'?");
+                   meaning,
+                   !*meaning  ? ""
+                   : leads_on ? "'"
+                              : "'?");
 }
 
 void gf_chain_hint(const char *chain, uint64_t *told, void (*tell)(void *context, const char *line),

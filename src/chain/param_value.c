@@ -295,21 +295,27 @@ static enum gf_status outside(const struct gf_filter *filter, const struct gf_pa
                               const char *text, struct gf_error *error)
 {
     const bool is_whole = strspn(text, "0123456789") == strlen(text);
-    const bool is_part = param->greatest <= 1 && param->least >= -1;
+    const bool is_part = param->greatest == 1 && param->least >= -1;
     const bool is_level = strstr(param->help, "part of the full scale");
     const double value = strtod(text, NULL);
+    enum { UNIT_MOST = 70 }; /* a longer help says more than the unit */
     struct gf_error line;
     (void)gf_fail(&line, GF_ERROR_USAGE, "%s: %s=%.60s is outside %g..%g", filter->name,
                   param->name, text, param->least, param->greatest);
     if (is_whole && is_level && value <= 255)
-        return gf_fail(error, GF_ERROR_USAGE, "%s, a part of the full scale: %s of 255 is %s/255%s%s%s",
-                       line.text, text, text, is_part && value <= 100 ? ", per cent " : "",
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s, a part of the full scale: %s of 255 is %s/255%s%s%s", line.text, text,
+                       text, is_part && value <= 100 ? ", per cent " : "",
                        is_part && value <= 100 ? text : "", is_part && value <= 100 ? "%" : "");
     if (is_whole && is_part && value <= 255)
         return gf_fail(error, GF_ERROR_USAGE, "%s; did you mean '%.60s%s'?", line.text, text,
                        value > 100 ? "/255" : "%");
-    return gf_fail(error, GF_ERROR_USAGE, "%s (%.*s)", line.text, (int)strcspn(param->help, ";"),
-                   param->help);
+    size_t length = strcspn(param->help, ";");
+    if (length > UNIT_MOST)
+        length = strcspn(param->help, ":");
+    return length > UNIT_MOST ? gf_fail(error, GF_ERROR_USAGE, "%s", line.text)
+                              : gf_fail(error, GF_ERROR_USAGE, "%s (%.*s)", line.text, (int)length,
+                                        param->help);
 }
 
 static enum gf_status not_a(const struct gf_filter *filter, const struct gf_param *param,
@@ -478,7 +484,8 @@ const char *gf_param_meant(const struct gf_filter *filter, const char *text)
     struct gf_colour colour;
     while (param->name &&
            !(param->type == GF_TYPE_CHOICE && find_choice(param->choices, text) >= 0) &&
-           !(param->type == GF_TYPE_RELATIVE && strspn(text, "0123456789") == strlen(text)) &&
+           !(param->type == GF_TYPE_RELATIVE && text[1] &&
+             strspn(text, "0123456789") == strlen(text)) &&
            !(param->type == GF_TYPE_COLOUR && colour_parse(text, &colour)))
         param++;
     return param->name;

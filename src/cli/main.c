@@ -120,7 +120,8 @@ static void warn_of_options(const struct gf_command *command, int index)
     }
 }
 
-/* Warns of values that may be meant otherwise, writes the picture if -o is given, and compares the variants if that is asked for. */
+/* Warns of values that may be meant otherwise, writes the picture if -o is given, and compares the
+ * variants if that is asked for. */
 static enum gf_status filter(struct gf_command *command, struct gf_error *error)
 {
     uint64_t told = 0;

@@ -169,7 +169,9 @@ static void test_other_words(void **state)
     assert_number("crop=aspect=16/9", 0, "aspect", 16.0 / 9);
     assert_number("crop=aspect=1.5", 0, "aspect", 1.5);
     assert_number("blur=1/2", 0, "sigma", 0.5);
-    assert_error("overlay=opacity=150%", "overlay: opacity=150% is outside 0..1 (multiplies the alpha of the overlaid picture)");
+    assert_error(
+        "overlay=opacity=150%",
+        "overlay: opacity=150% is outside 0..1 (multiplies the alpha of the overlaid picture)");
     assert_error("blur=50%", "blur: sigma=50% is not a number");
     assert_error("blur=1/0", "blur: sigma=1/0 is not a number");
     assert_error("boxblur=4/2", "boxblur: radius=4/2 is not a number");
@@ -293,7 +295,8 @@ static void test_lengths(void **state)
     assert_length("overlay", "scale", 1, GF_PIXELS);
     assert_length("text=a:size=5%", "size", 5, GF_PERCENT);
     assert_error("overlay=scale=0%", "overlay: scale=0% is outside 0%..1000%");
-    assert_error("overlay=scale=17", "overlay: scale=17 is outside 0.01..16 (multiplies the size of the overlaid picture (by resize))");
+    assert_error("overlay=scale=17", "overlay: scale=17 is outside 0.01..16 (multiplies the size "
+                                     "of the overlaid picture (by resize))");
     assert_length("crop=width=20:top=30%:h=1", "w", 20, GF_PIXELS);
     assert_length("crop=width=20:top=30%:h=1", "y", 30, GF_PERCENT);
     assert_length("crop=20:30%", "w", 20, GF_PIXELS);
@@ -366,7 +369,8 @@ static void test_largest_matrix(void **state)
 
 static void test_errors(void **state)
 {
-    assert_error("blur=sigma=999", "blur: sigma=999 is outside 0.1..250 (standard deviation, in pixels)");
+    assert_error("blur=sigma=999",
+                 "blur: sigma=999 is outside 0.1..250 (standard deviation, in pixels)");
     assert_error("blur=0", "blur: sigma=0 is outside 0.1..250 (standard deviation, in pixels)");
     assert_error("blur=two", "blur: sigma=two is not a number");
     assert_error("contrast=0x10", "contrast: x=0x10 is not a number");
@@ -466,8 +470,8 @@ static void test_suggestions(void **state)
     assert_error("blur=sgima=2", "blur: unknown parameter 'sgima'; did you mean 'sigma'?");
     assert_error("blur=zoom=2",
                  "blur: unknown parameter 'zoom'; it has sigma, border, region, feather, variant");
-    assert_error("resize=0.5",
-                 "resize: w=0.5 is not a whole number of pixels; a part is per cent, as 50%; did you mean 'resize=50%'?");
+    assert_error("resize=0.5", "resize: w=0.5 is not a whole number of pixels; a part is per cent, "
+                               "as 50%; did you mean 'resize=50%'?");
     assert_error("blur=varient=tiled",
                  "blur: unknown parameter 'varient'; did you mean 'variant'?");
     assert_error("xyzzy", "unknown filter 'xyzzy' (gf_filter_at lists them)");
@@ -513,7 +517,9 @@ static void test_foreign_forms(void **state)
                  "vflip: one value too many: 'horizontal'; did you mean 'hflip'?");
     assert_error("crop=ih:ih", "crop: w=ih is not a length (pixels, or per cent as in 50%); did "
                                "you mean 'crop=aspect=1'?");
-    assert_error("threshold=128", "threshold: value=128 is outside 0..1, a part of the full scale: 128 of 255 is 128/255");
+    assert_error(
+        "threshold=128",
+        "threshold: value=128 is outside 0..1, a part of the full scale: 128 of 255 is 128/255");
     assert_error("vignette=50", "vignette: strength=50 is outside 0..1; did you mean '50%'?");
     assert_error("tile=3x3", "tile: w=3x3: each number is a parameter of its own; did you mean "
                              "'tile=300%:200%'?");
@@ -578,10 +584,12 @@ static bool is_chain(const char *text, bool runs)
 }
 
 /* Every row has an answer without a value, and one with numbers of any size; every chain that is
- * proposed is one, and those without a value run. No other row has the same word, and none has a filter's name. */
+ * proposed is one, and those without a value run. No other row has the same word, and none has a
+ * filter's name. */
 static void test_foreign_meanings(void **state)
 {
-    static const char *const values[] = {"", "=0", "=5", "=99999", "=-3:0.001", "=3:7:1.5", "=120x45+2", "=a=b:c"};
+    static const char *const values[] = {"",          "=0",       "=5",        "=99999",
+                                         "=-3:0.001", "=3:7:1.5", "=120x45+2", "=a=b:c"};
     const struct gf_foreign_row *row, *other;
     struct gf_foreign_answer answer;
     static char ran[20000]; /* the chains that have run */
@@ -604,7 +612,8 @@ static void test_foreign_meanings(void **state)
                     fail_msg("%s: '%s' is no chain", item, answer.meaning);
                 if (!*answer.meaning && !*answer.note)
                     fail_msg("%s: nothing is answered", item);
-                snprintf(ran + strlen(ran), sizeof ran - strlen(ran), "%s\n", v ? "" : answer.meaning);
+                snprintf(ran + strlen(ran), sizeof ran - strlen(ran), "%s\n",
+                         v ? "" : answer.meaning);
                 if (strpbrk(answer.meaning, "{}") || strstr(answer.meaning, "nan"))
                     fail_msg("%s: '%s'", item, answer.meaning);
             }

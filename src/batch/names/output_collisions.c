@@ -164,8 +164,9 @@ static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct 
                                  "-o with another folder keeps it",
                                  inputs->item[input[k].index].path)
                        : gf_fail(error, GF_ERROR_USAGE,
-                           "the output of '%.120s' would be written over the input '%.120s'",
-                           inputs->item[output[i].index].path, inputs->item[input[k].index].path);
+                                 "the output of '%.120s' would be written over the input '%.120s'",
+                                 inputs->item[output[i].index].path,
+                                 inputs->item[input[k].index].path);
     }
     return GF_OK;
 }

@@ -110,7 +110,8 @@ static enum gf_status fail_dashed(const char *text, const char *item, struct gf_
 {
     struct gf_error why = {0};
     const size_t name = strcspn(item, "=");
-    const char *const meant = gf_chain_check(item, &why) ? strstr(why.text, "did you mean '") : NULL;
+    const char *const meant =
+        gf_chain_check(item, &why) ? strstr(why.text, "did you mean '") : NULL;
     const char *const shown = meant ? strchr(meant, '\'') + 1 : item;
     const size_t length = meant ? strcspn(shown, "'") : *why.text ? name : strlen(item);
     return gf_fail(error, GF_ERROR_USAGE,
@@ -132,8 +133,8 @@ static const struct gf_option *like(const char *word)
     return best ? find_name(best, strlen(best)) : NULL;
 }
 
-/* Fails for an unknown option. `next` is the argument behind it, or NULL. The message has what other
- * programs mean by it, or an option that is written nearly so. */
+/* Fails for an unknown option. `next` is the argument behind it, or NULL. The message has what
+ * other programs mean by it, or an option that is written nearly so. */
 static enum gf_status unknown_option(const char *text, const char *next, struct gf_error *error)
 {
     const bool has_digits = text[1] != '-' && isdigit((unsigned char)text[2]);
@@ -161,7 +162,8 @@ static enum gf_status unknown_option(const char *text, const char *next, struct 
     if (gf_chain_answer(GF_FOREIGN_FILTER, item, &answer))
         return gf_chain_fail_answer(line.text, ": ", &answer, error);
     const char *const best = gf_filter_suggest(word);
-    return best ? gf_fail(error, GF_ERROR_USAGE, "%s; did you mean the filter '%s'?", line.text, best)
+    return best ? gf_fail(error, GF_ERROR_USAGE, "%s; did you mean the filter '%s'?", line.text,
+                          best)
                 : gf_fail(error, GF_ERROR_USAGE, "%s (--help lists them)", line.text);
 }
 

@@ -141,9 +141,9 @@ struct gf_option {
     double least, greatest;
     const struct gf_choice *choices;   /* the option's choices; the last has the name NULL */
     const char *(*word_at)(int index); /* words that the value may begin with, for completion */
-    size_t offset;      /* offset in struct gf_command of the member that the option sets */
-    size_t file_offset; /* offset of the member for the FILE of a choice */
-    size_t bare_offset; /* offset of the bool for whether a number was left out */
+    size_t offset;       /* offset in struct gf_command of the member that the option sets */
+    size_t file_offset;  /* offset of the member for the FILE of a choice */
+    size_t bare_offset;  /* offset of the bool for whether a number was left out */
     size_t given_offset; /* offset of the bool for whether the option is given */
     const char *help;
 };

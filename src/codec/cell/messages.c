@@ -71,8 +71,7 @@ static bool header_is_good(const struct gf_cell_header *header)
                            header->has_cicp | header->has_srgb | header->has_gamma |
                            header->has_chromaticities | header->has_mdcv | header->has_clli |
                            header->is_animation | header->is_lossless | header->has_next |
-                           header->renews |
-                           header->density_is_ratio,
+                           header->renews | header->density_is_ratio,
                    reduction = header->most_reduction;
     const bool told = is_status(header->status) && ends(header->why, sizeof header->why) &&
                       ends(header->error, sizeof header->error);

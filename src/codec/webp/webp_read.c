@@ -233,10 +233,10 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
 static double library_bytes(const struct webp_source *webp)
 {
     const double opaque_bytes = 1, alpha_bytes = 5.5, lossless_bytes = 4.5, animated_bytes = 12;
-    return webp->animated                         ? animated_bytes
+    return webp->animated                        ? animated_bytes
            : webp->whole.base.stored.is_lossless ? lossless_bytes
-           : webp->alpha                          ? alpha_bytes
-                                                  : opaque_bytes;
+           : webp->alpha                         ? alpha_bytes
+                                                 : opaque_bytes;
 }
 
 /* Whether the first picture is lossless. */
