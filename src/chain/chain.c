@@ -186,9 +186,16 @@ static enum gf_status fail_unknown(const char *name, const char *item, const cha
     if (!error)
         return GF_ERROR_USAGE; /* a proposal is parsed, and needs none itself */
     (void)gf_fail(&line, GF_ERROR_USAGE, "unknown filter '%.60s'", name);
-    const char *const best = gf_filter_suggest(name);
-    if (gf_chain_answer(GF_FOREIGN_FILTER, item, &answer))
+    const char *const dot = strrchr(name, '.'), *const bare = dot ? dot + 1 : name;
+    const char *const best = gf_filter_suggest(bare);
+    /* Names such as ImageFilter.SHARPEN and cv2.medianBlur */
+    const char *const behind = item + strspn(item, " \t\n") + (bare - name);
+    if (gf_chain_answer(GF_FOREIGN_FILTER, item, &answer) ||
+        gf_chain_answer(GF_FOREIGN_FILTER, behind, &answer))
         return gf_chain_fail_answer(line.text, ": ", &answer, error);
+    if (gf_filter_find(bare))
+        return gf_fail(error, GF_ERROR_USAGE, "%s; did you mean '%.*s'?", line.text,
+                       (int)strcspn(behind, ","), behind);
     return best ? gf_fail(error, GF_ERROR_USAGE, "%s; did you mean '%s'?", line.text, best)
                 : gf_fail(error, GF_ERROR_USAGE, "%s (gf_filter_at lists them)%s", line.text,
                           advice);

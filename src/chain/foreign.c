@@ -130,9 +130,12 @@ static bool fill_place(const struct typed *typed, bool usual, char *place, char 
         const char *end;
         if (!find_value(typed, reference, token, size))
             continue;
-        if (steps && gf_value_number(token, &value, &end))
-            snprintf(token, size, "%.4g", compute(value, steps));
-        return true;
+        if (!steps || !gf_value_number(token, &value, &end))
+            return true;
+        value = compute(value, steps);
+        snprintf(token, size, "%.4g", value);
+        if (isfinite(value))
+            return true;
     }
     snprintf(token, size, "%s", ordinary ? ordinary : "");
     return ordinary;

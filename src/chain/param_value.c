@@ -250,6 +250,8 @@ static const char *usual_word(const char *text)
         {"neighbor", "nearest"},
         {"neighbour", "nearest"},
         {"box", "area"},
+        {"catrom", "cubic"},
+        {"triangle", "linear"},
         {"inter_area", "area"},
         {"inter_cubic", "cubic"},
         {"inter_linear", "linear"},
@@ -313,9 +315,9 @@ static enum gf_status outside(const struct gf_filter *filter, const struct gf_pa
     size_t length = strcspn(param->help, ";");
     if (length > UNIT_MOST)
         length = strcspn(param->help, ":");
-    return length > UNIT_MOST ? gf_fail(error, GF_ERROR_USAGE, "%s", line.text)
-                              : gf_fail(error, GF_ERROR_USAGE, "%s (%.*s)", line.text, (int)length,
-                                        param->help);
+    return length > UNIT_MOST
+               ? gf_fail(error, GF_ERROR_USAGE, "%s", line.text)
+               : gf_fail(error, GF_ERROR_USAGE, "%s (%.*s)", line.text, (int)length, param->help);
 }
 
 static enum gf_status not_a(const struct gf_filter *filter, const struct gf_param *param,

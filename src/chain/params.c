@@ -245,6 +245,7 @@ static const char *name_of_synonym(const struct gf_filter *filter, const char *w
         {"cliplimit", "clip", GF_TYPE_FLOAT},
         {"strength", "sigma", GF_TYPE_FLOAT},
         {"std", "sigma", GF_TYPE_FLOAT},
+        {"intensity", "amount", GF_TYPE_FLOAT},
     };
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
         const struct gf_param *param = gf_filter_params(filter);

@@ -12,7 +12,7 @@ static const struct gf_param unsharp_params[] = {
     GF_PARAM(struct gf_unsharp_params, sigma, 1, 0.1, 250,
              "standard deviation of the blur, in pixels"),
     GF_PARAM(struct gf_unsharp_params, amount, 1, 0, 10, "how much of the difference is added"),
-    GF_PARAM(struct gf_unsharp_params, threshold, 0, 0, 0.5,
+    GF_PARAM(struct gf_unsharp_params, threshold, 0, 0, 1,
              "only differences above this part of the full scale are changed"),
     GF_PARAM_BORDER(struct gf_unsharp_params),
     GF_PARAM_CHOICE(struct gf_unsharp_params, onset, GF_UNSHARP_HARD, onsets,
