@@ -638,3 +638,13 @@ decodes = [event for event in trace["traceEvents"] if event["name"] == "decode" 
 assert sum(event["args"]["bytes"] for event in decodes) == 3 * 77 * 55 * 3, decodes
 END
 fi
+
+begin "a warning that is about many pictures stands once, with their number, and -v names them"
+mkdir clear
+for n in 1 2 3; do run 0 gpufilter -q -i in.ppm -o clear/$n.png round=10; done
+run 0 gpufilter -i clear -o 'laid/{stem}.jpg'
+[ "$(grep -c 'no alpha channel' stderr)" -eq 2 ] || problem "$(cat stderr)"
+grep -q '^gpufilter: warning: laid/1.jpg: its format has no alpha channel' stderr || problem "$(cat stderr)"
+grep -q '^gpufilter: warning: 2 more pictures (-v names them): its format has no alpha channel' stderr || problem "$(cat stderr)"
+run 0 gpufilter -v -i clear -o 'laid/{stem}.jpg'
+[ "$(grep -c 'warning: laid/[123].jpg: its format has no alpha channel' stderr)" -eq 3 ] || problem "$(cat stderr)"

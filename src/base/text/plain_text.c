@@ -120,7 +120,8 @@ static int edit_distance(const char *a, const char *b)
 void gf_suggest_consider(const char *word, const char *candidate, const char **best, int *distance)
 {
     /* With more edits another thing is proposed, as clahe for clamp. */
-    const int limit = strlen(word) < 4 ? 0 : 1 + (strlen(word) > 8);
+    const size_t length = strlen(word);
+    const int limit = length < 4 ? !strncmp(candidate, word, length) : 1 + (length > 8);
     const int d = edit_distance(word, candidate);
     if (d <= limit && (!*best || d < *distance)) {
         *best = candidate;

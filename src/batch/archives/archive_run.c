@@ -129,7 +129,7 @@ static enum gf_status check_names(const struct gf_batch *batch, struct gf_error 
         }
     }
     const bool own =
-        outputs > 1 || (!batch->request->in_place &&
+        outputs > 1 || (!batch->request->in_place && !batch->request->transfer &&
                         (batch->request->is_group || batch->request->output->of_archives));
     if (!status && (inputs->count > 1 || own))
         status = gf_outputs_check(&plain, path, (int)outputs, own, error);
