@@ -222,7 +222,11 @@ struct gf_options {
      * 8 or 16, but 8 after the filter thumbnail, and in an AVIF as many as the input has. */
     int depth;
     bool dither; /* if samples lose bits, neighbours are rounded up or down in a regular pattern */
-    bool reserved_3[3];
+    /* An animation whose file is lossless becomes a lossless one in formats that can be, unless a
+     * quality is chosen: by this member, by a `quality` that is not the default, or by max_bytes or
+     * target_ssim. */
+    bool quality_chosen;
+    bool reserved_3[2];
     enum gf_gain_map gain_map;
     /* The matrix and the range of the samples of a Y4M that is read or written, as bits 1 << enum
      * gf_yuv_item, at most one of either. Without a matrix it is BT.709 from 720 rows on, and

@@ -111,36 +111,116 @@ static void quote_hint_comma(const struct gf_filter *filter, const char *item, c
 /* Parses chains: name=parameters,name2. Blanks around names and values are ignored. A value that
  * contains ',' or ':' is quoted or escaped (chain/params.h). */
 
+static enum gf_status chain_parse_names(const char *text, struct gf_chain *chain,
+                                        struct gf_error *error) GF_CHECKED;
+
+bool gf_chain_answer(enum gf_foreign_kind kind, const char *item, struct gf_foreign_answer *answer)
+{
+    for (int usual = 0; usual < 2; usual++) {
+        if (!gf_foreign_answer(kind, item, usual, answer))
+            return false;
+        if (!strncmp(answer->meaning, "--", 2) || !gf_foreign_at(answer->row)->meaning ||
+            (*answer->meaning && !gf_chain_check(answer->meaning, NULL)))
+            break;
+    }
+    return true;
+}
+
+enum gf_status gf_chain_fail_answer(const char *text, const char *join,
+                                    const struct gf_foreign_answer *answer, struct gf_error *error)
+{
+    static const char *const leads[] = {" is", " by", " about", " does", " are", ":"};
+    const char *const note = answer->note, *const meaning = answer->meaning;
+    bool leads_on = false;
+    for (size_t i = 0; i < sizeof leads / sizeof *leads; i++) {
+        const size_t length = strlen(leads[i]), end = strlen(note);
+        leads_on |= end >= length && !strcmp(note + end - length, leads[i]);
+    }
+    return gf_fail(error, GF_ERROR_USAGE, "%s%s%s%s%s%s%s%s%s", text, *answer->whose ? " (" : "",
+                   answer->whose, *answer->whose ? ")" : "", *note ? join : "", note,
+                   !*meaning  ? ""
+                   : leads_on ? " '"
+                              : "; did you mean '",
+                   meaning,
+                   !*meaning  ? ""
+                   : leads_on ? "'"
+                              : "'?");
+}
+
+void gf_chain_hint(const char *chain, uint64_t *told, void (*tell)(void *context, const char *line),
+                   void *context)
+{
+    char token[GF_TOKEN_MAX], named[200];
+    bool is_name = true;
+    /* The error of a chain that fails says the same. */
+    for (const char *at = gf_chain_check(chain, NULL) ? NULL : chain; at && *at; at += at && *at) {
+        const char *const begin = at + strspn(at, " \t\n");
+        if (!(at = gf_token_next(begin, "=:,", token)))
+            return;
+        const struct gf_filter *const filter = is_name ? gf_filter_find(token) : NULL;
+        struct gf_foreign_answer answer;
+        struct gf_error line;
+        is_name = *at == ',';
+        if (!filter)
+            continue;
+        snprintf(named, sizeof named, "%s%s", filter->name, begin + strcspn(begin, "=:,"));
+        if (!gf_chain_answer(GF_FOREIGN_HINT, begin, &answer) &&
+            !gf_chain_answer(GF_FOREIGN_HINT, named, &answer))
+            continue;
+        const uint64_t bit = (uint64_t)1 << answer.row % 64;
+        answer.whose = "";
+        (void)gf_chain_fail_answer(filter->name, ": ", &answer, &line);
+        if (!(*told & bit))
+            tell(context, line.text);
+        *told |= bit;
+    }
+}
+
+/* Fails for a filter that is not known. `item` is what was typed from the name on, of which only
+ * the first item counts. */
+static enum gf_status fail_unknown(const char *name, const char *item, const char *advice,
+                                   struct gf_error *error)
+{
+    struct gf_foreign_answer answer;
+    struct gf_error line;
+    if (!error)
+        return GF_ERROR_USAGE; /* a proposal is parsed, and needs none itself */
+    (void)gf_fail(&line, GF_ERROR_USAGE, "unknown filter '%.60s'", name);
+    const char *const dot = strrchr(name, '.'), *const bare = dot ? dot + 1 : name;
+    const char *const best = gf_filter_suggest(bare);
+    /* Names such as ImageFilter.SHARPEN and cv2.medianBlur */
+    const char *const behind = item + strspn(item, " \t\n") + (bare - name);
+    if (gf_chain_answer(GF_FOREIGN_FILTER, item, &answer) ||
+        gf_chain_answer(GF_FOREIGN_FILTER, behind, &answer))
+        return gf_chain_fail_answer(line.text, ": ", &answer, error);
+    if (gf_filter_find(bare))
+        return gf_fail(error, GF_ERROR_USAGE, "%s; did you mean '%.*s'?", line.text,
+                       (int)strcspn(behind, ","), behind);
+    return best ? gf_fail(error, GF_ERROR_USAGE, "%s; did you mean '%s'?", line.text, best)
+                : gf_fail(error, GF_ERROR_USAGE, "%s (gf_filter_at lists them)%s", line.text,
+                          advice);
+}
+
 enum gf_status gf_filter_named(const char *name, const char *advice,
                                const struct gf_filter **filter, struct gf_error *error)
 {
     *filter = gf_filter_find(name);
-    if (*filter)
-        return GF_OK;
-    const char *best = gf_foreign_meaning(name);
-    best = best ? best : gf_filter_suggest(name);
-    if (best)
-        return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%.60s'; did you mean '%s'?", name,
-                       best);
-    return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%.60s' (gf_filter_at lists them)%s",
-                   name, advice);
+    return *filter ? GF_OK : fail_unknown(name, name, advice, error);
 }
 
 /* Extends the error of an item of the chain by what other programs mean by the item, if that is
  * known. */
-static void add_meaning(const struct gf_chain_item *item, const char *name, const char *text,
-                        struct gf_error *error)
+static void add_meaning(const char *text, struct gf_error *error)
 {
-    const char *const meaning = gf_foreign_meaning(text);
-    if (!meaning || !error)
+    struct gf_foreign_answer answer;
+    if (!error || !gf_chain_answer(GF_FOREIGN_FILTER, text, &answer))
         return;
     struct gf_error before = *error;
     char *const suggestion = strstr(before.text, "; did you mean");
     if (suggestion)
         *suggestion = '\0';
-    if (!item->filter)
-        snprintf(before.text, sizeof before.text, "unknown filter '%.60s'", name);
-    (void)gf_fail(error, before.status, "%s; did you mean '%s'?", before.text, meaning);
+    answer.whose = "";
+    (void)gf_chain_fail_answer(before.text, "; ", &answer, error);
 }
 
 /* Parses the next item of a chain. `before` is the item before it, and `written` the text of that
@@ -158,9 +238,8 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
     const bool after_text = before && quote_hint_suits(before->filter);
     const char *const advice = before && !after_text ? "; a comma within a value needs quotes" : "";
     const char *const begin = *text;
-    enum gf_status status = gf_filter_named(name, advice, &item->filter, error);
-    if (status)
-        add_meaning(item, name, begin, error);
+    item->filter = gf_filter_find(name);
+    enum gf_status status = item->filter ? GF_OK : fail_unknown(name, begin, advice, error);
     if (status && after_text)
         quote_hint_comma(before->filter, written, *text, error);
     if (status)
@@ -174,7 +253,7 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
     unchecked.check = NULL; /* check() may read files, as that of icc does */
     status = gf_params_parse(loads ? item->filter : &unchecked, text, item->params, &common, error);
     if (status)
-        add_meaning(item, name, begin, error);
+        add_meaning(begin, error);
     item->variant = common.variant;
     if (!status && *common.region.region)
         status = gf_region_read(item->filter, &common.region, loads, &item->region, error);
@@ -223,9 +302,17 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct g
     return parse(text, true, chain, error);
 }
 
+enum gf_status gf_chain_check(const char *text, struct gf_error *error)
+{
+    struct gf_chain chain;
+    const enum gf_status status = chain_parse_names(text, &chain, error);
+    gf_chain_free(&chain);
+    return status;
+}
+
 /* Parses a chain without reading the files that it names. */
-static GF_CHECKED enum gf_status chain_parse_names(const char *text, struct gf_chain *chain,
-                                                   struct gf_error *error)
+static enum gf_status chain_parse_names(const char *text, struct gf_chain *chain,
+                                        struct gf_error *error)
 {
     return parse(text, false, chain, error);
 }

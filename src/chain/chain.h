@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/host_device.h"
+#include "chain/foreign.h"
 #include "chain/region.h"
 #include "gpufilter/status.h"
 #include "stage/filter.h"
@@ -26,6 +27,21 @@ struct gf_chain {
  * that was probably meant, or else with the text `advice`. */
 enum gf_status gf_filter_named(const char *name, const char *advice,
                                const struct gf_filter **filter, struct gf_error *error) GF_CHECKED;
+/* Does what gf_foreign_answer() does. What the answer proposes is a chain that can be parsed: where
+ * that of the typed numbers is none, it has those of the table. */
+bool gf_chain_answer(enum gf_foreign_kind kind, const char *item, struct gf_foreign_answer *answer);
+/* Fails with the answer behind a text: "TEXT (WHOSE): NOTE; did you mean 'MEANING'?". A note that
+ * ends in "is", "by" or the like leads to the meaning: "TEXT: NOTE 'MEANING'". `join` stands before
+ * the note. */
+enum gf_status gf_chain_fail_answer(const char *text, const char *join,
+                                    const struct gf_foreign_answer *answer, struct gf_error *error);
+/* Tells, in a line each, which values of the chain probably mean something else than what the
+ * filters take them for, such as a ratio as a size. *told has a bit for each kind of line, which is
+ * told once. */
+void gf_chain_hint(const char *chain, uint64_t *told, void (*tell)(void *context, const char *line),
+                   void *context);
+/* Fails if the text is no chain. It reads none of the files that the chain names. */
+enum gf_status gf_chain_check(const char *text, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain,
                               struct gf_error *error) GF_CHECKED;
 

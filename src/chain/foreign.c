@@ -1,108 +1,232 @@
-#include "chain/params.h"
+/* Finds the row of foreign.def for what was typed, and puts its numbers into the answer. */
+#include "chain/foreign.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text/plain_text.h"
 #include "gpufilter/filter.h"
 
-/* What the names of other programs mean here. `words` are such names, separated by blanks, or, with
- * a '=', a pattern for the whole item of the chain; `meaning` is a chain. */
-static const struct {
-    const char *words, *meaning;
-} table[] = {
-    /* size and shape */
-    {"smartcrop attention", "resize=512:512:fit=cover"},
-    {"gravity", "crop=512:512:gravity=centre"},
-    {"crop=square", "crop=aspect=1"},
-    {"crop=i[wh]*", "crop=aspect=1"},
-    {"extract_area=*", "crop=w=300:h=200:x=50:y=40"},
-    {"shave chop", "crop=96%:96%"},
-    {"pad=square", "pad=aspect=1"},
-    {"pad=*bottom=*", "pad=h=115%:gravity=north"},
-    {"pad=*top=*", "pad=h=115%:gravity=south"},
-    {"pad=i[wh]*", "border=20"},
-    {"pad=*(o[wh]-i[wh])*", "pad=1000:700"},
-    {"scale=i[wh]*", "resize=50%"},
-    {"*=*:force_original_aspect_ratio=*", "resize=400:400:fit=inside"},
-    {"*=*:withoutEnlargement*", "resize=400:400:fit=inside:only=shrink"},
-    {"replicate repeat", "tile=300%:200%"},
-    {"tile=*x*", "tile=300%:200%"},
-    {"caption label", "pad=h=115%:gravity=north,text=Hello:gravity=south:y=3%:colour=black"},
-    {"polaroid", "border=4%,pad=h=115%:gravity=north,frame=1:gray,rotate=-5:colour=transparent"},
-    /* turning */
-    {"rot90 rotate90", "rotate=90"},
-    {"rot180 rotate180", "rotate=180"},
-    {"rot270 rotate270", "rotate=270"},
-    {"rot=d90", "rotate=90"},
-    {"rot=d180", "rotate=180"},
-    {"rot=d270", "rotate=270"},
-    {"transpose=clock", "rotate=90"},
-    {"transpose=1", "rotate=90"},
-    {"transpose=cclock", "rotate=270"},
-    {"transpose=2", "rotate=270"},
-    {"rotate=*PI*", "rotate=3.5"},
-    {"flip=h*", "hflip"},
-    {"flip=v*", "vflip"},
-    /* tones and colours */
-    {"sepia sepiatone", "colormatrix=sepia"},
-    {"monochrome", "threshold=otsu"},
-    {"level", "levels=10%:90%"},
-    {"sigmoidalcontrast", "curves=contrast"},
-    {"brightnesscontrast linear", "brightness=10%,contrast=1.2"},
-    {"eq", "brightness=10%,contrast=1.2,saturation=1.3,gamma=1.1"},
-    {"modulate", "brightness=10%,saturation=1.3,hue=30"},
-    {"hue=s=*", "saturation=0"},
-    {"type=*", "grayscale"},
-    {"colorspace=gr*", "grayscale"},
-    {"colourspace=b-w", "grayscale"},
-    {"format=gray*", "grayscale"},
-    {"profile=*", "icc=srgb"},
-    {"vignette=PI*", "vignette=0.6"},
-    {"vignette=*x*", "vignette=0.6"},
-    {"clahe=*x*", "clahe=3:8:8"},
-    {"clahe=width=*", "clahe=3:8:8"},
-    {"unsharp=*x*+*", "unsharp=1:0.8"},
-    {"canny=*x*", "canny=50:150"},
-    {"charcoal sketch pencil", "blur=1,canny=20:60,invert"},
-    {"paint oilpaint", "median=6"},
-    /* transparency */
-    {"alpha=remove", "flatten=white"},
-    {"alpha=off", "flatten=none"},
-    {"alpha=extract", "grayscale=alpha"},
-    {"alphaextract", "grayscale=alpha"},
-    {"extract*Channel=[aA3]*", "grayscale=alpha"},
-    {"extract_band=3", "grayscale=alpha"},
-    {"channel=[aA]*", "grayscale=alpha"},
-    {"extractchannel extract_band channel separate extractplanes", "grayscale=red"},
-    {"removealpha", "flatten=none"},
-    {"opaque replacecolor replacecolour", "chromakey=red:0.1:0.05,flatten=blue"},
-    /* several pictures, shapes and texts */
-    {"watermark logo", "overlay=logo.png:southeast:scale=20%"},
-    {"overlay=*:[Wm]*-*", "overlay=logo.png:southeast:x=10:y=10"},
-    {"difference subtract", "overlay=other.png:mode=difference"},
-    {"draw drawrect drawbox rectangle fill", "duotone=red:red:region=100 80 200 150"},
-    {"drawtext annotate", "text=Hello:size=30:gravity=northwest:x=10:y=10"},
+static const struct gf_foreign_row table[] = {
+#define GF_FILTER_WORDS(...) {GF_FOREIGN_FILTER, __VA_ARGS__},
+#define GF_OPTION_WORDS(...) {GF_FOREIGN_OPTION, __VA_ARGS__},
+#define GF_HINT(...) {GF_FOREIGN_HINT, __VA_ARGS__},
+#define GF_FORMAT_WORDS(...) {GF_FOREIGN_FORMAT, __VA_ARGS__},
+#include "chain/foreign.def"
 };
+enum { ROWS = sizeof table / sizeof *table, ITEM_MOST = 200, NAME_MOST = 48 };
 
-const char *gf_foreign_meaning_at(int index)
+const struct gf_foreign_row *gf_foreign_at(int index)
 {
-    return index < (int)(sizeof table / sizeof *table) ? table[index].meaning : NULL;
+    return index >= 0 && index < ROWS ? &table[index] : NULL;
 }
 
-const char *gf_foreign_meaning(const char *chain)
+/* What was typed: a name, and the values behind its "=". */
+struct typed {
+    char name[NAME_MOST];
+    const char *values; /* "": none */
+};
+
+static bool is_word(char c)
 {
-    char item[200], name[48];
-    chain += strspn(chain, " \t\n");
-    snprintf(item, sizeof item, "%.*s", (int)strcspn(chain, ","), chain);
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(item, " =:"), item);
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (strchr(table[i].words, '=') ? !fnmatch(table[i].words, item, 0)
-                                        : gf_suggest_listed(table[i].words, name))
-            return table[i].meaning;
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Finds the number-th number, from 1 on, with its sign and a % behind it. Digits of words, as in
+ * BGR2GRAY, are none; the x of 120x45 separates two. */
+static bool find_number(const char *values, int number, char *token, size_t size)
+{
+    for (const char *at = values; *at;) {
+        const bool begins = at == values || !is_word(at[-1]) ||
+                            (tolower((unsigned char)at[-1]) == 'x' && at - values > 1 &&
+                             strchr("0123456789%.", at[-2]));
+        const char *digits = at + (*at == '-' && (at == values || !is_word(at[-1])));
+        size_t length = begins ? strspn(digits, "0123456789.") : 0;
+        if (!length || !strpbrk(digits, "0123456789")) {
+            at++;
+            continue;
+        }
+        length += (size_t)(digits - at);
+        length += at[length] == '%';
+        if (!--number) {
+            snprintf(token, size, "%.*s", (int)length, at);
+            return true;
+        }
+        at += length;
     }
-    return NULL;
+    return false;
+}
+
+/* Finds the value behind "key=", or for a number the value at that place, without its key. */
+static bool find_text(const char *values, const char *key, char *token, size_t size)
+{
+    int place = atoi(key);
+    for (const char *at = values; *at; at += strcspn(at, ":") + (at[strcspn(at, ":")] == ':')) {
+        const size_t length = strcspn(at, ":"), name = strcspn(at, "=:");
+        const bool named = name < length;
+        if (place ? --place != 0 : !named || strncasecmp(at, key, name) || key[name])
+            continue;
+        const char *const value = named ? at + name + 1 : at;
+        snprintf(token, size, "%.*s", (int)(length - (size_t)(value - at)), value);
+        return *token;
+    }
+    return false;
+}
+
+/* Finds what one reference of a place stands for: "2" is the second number, "k1" the number behind
+ * "k1=", "$2" and "$color" a text, "$0" the name, "$*" all behind it. */
+static bool find_value(const struct typed *typed, const char *reference, char *token, size_t size)
+{
+    char text[ITEM_MOST];
+    if (!strcmp(reference, "$0"))
+        return snprintf(token, size, "%s", typed->name) > 0;
+    if (!strcmp(reference, "$*"))
+        return snprintf(token, size, "%s", typed->values) > 0;
+    if (*reference == '$')
+        return find_text(typed->values, reference + 1, token, size);
+    return isdigit((unsigned char)*reference)
+               ? find_number(typed->values, atoi(reference), token, size)
+               : find_text(typed->values, reference, text, sizeof text) &&
+                     find_number(text, 1, token, size);
+}
+
+/* Computes with a number: each step is a sign and a number, as in "-1/2", or a letter: r, the root;
+ * v, 1 divided by it; e, 2 to its power; i, rounded. */
+static double compute(double value, const char *steps)
+{
+    while (*steps) {
+        const char step = *steps++;
+        char *end = (char *)steps;
+        const double by = strchr("+-*/", step) ? strtod(steps, &end) : 0;
+        value = step == '+'   ? value + by
+                : step == '-' ? value - by
+                : step == '*' ? value * by
+                : step == '/' ? value / by
+                : step == 'r' ? sqrt(value)
+                : step == 'v' ? 1 / value
+                : step == 'e' ? exp2(value)
+                              : round(value);
+        steps = end;
+    }
+    return value;
+}
+
+/* Fills in a place, "{REFERENCE,REFERENCE:STEPS|USUAL}" without its braces: the first reference
+ * that was typed, computed with. Returns false if there is neither a value nor a usual one. */
+static bool fill_place(const struct typed *typed, bool usual, char *place, char *token, size_t size)
+{
+    char *rest = place;
+    const char *references = strsep(&rest, "|"), *reference;
+    const char *const ordinary = rest;
+    char *steps = (char *)references;
+    rest = strsep(&steps, ":");
+    while (!usual && (reference = strsep(&rest, ","))) {
+        double value;
+        const char *end;
+        if (!find_value(typed, reference, token, size))
+            continue;
+        if (!steps || !gf_value_number(token, &value, &end))
+            return true;
+        value = compute(value, steps);
+        snprintf(token, size, "%.4g", value);
+        if (isfinite(value))
+            return true;
+    }
+    snprintf(token, size, "%s", ordinary ? ordinary : "");
+    return ordinary;
+}
+
+/* Writes the text of the table with its places filled in. A part in [ ] is left out if one of its
+ * places has no value; [[ and {{ are characters. */
+static void fill(const struct typed *typed, bool usual, const char *text, char *filled, size_t size)
+{
+    size_t length = 0, part = 0;
+    bool complete = true, in_part = false;
+    for (const char *at = text ? text : ""; *at && length + 1 < size; at++) {
+        char place[80], token[ITEM_MOST] = "";
+        if ((*at == '[' || *at == '{') && at[1] == *at) {
+            filled[length++] = *at++;
+        } else if (*at == '[') {
+            part = length;
+            complete = in_part = true;
+        } else if (*at == ']' && in_part) {
+            length = complete ? length : part;
+            in_part = false;
+        } else if (*at == '{') {
+            snprintf(place, sizeof place, "%.*s", (int)strcspn(at + 1, "}"), at + 1);
+            complete &= fill_place(typed, usual, place, token, sizeof token);
+            length += (size_t)snprintf(filled + length, size - length, "%s", token);
+            length = length < size ? length : size - 1;
+            at += strcspn(at, "}");
+        } else {
+            filled[length++] = *at;
+        }
+    }
+    /* Parts that were left out leave commas at the ends. */
+    while (length && filled[length - 1] == ',')
+        length--;
+    filled[length] = '\0';
+    memmove(filled, filled + strspn(filled, ","), length + 1 - strspn(filled, ","));
+}
+
+/* Whether the row is about the item: one of its words is the name, or one of its patterns, which
+ * have a '=', fits the whole item and none that begins with '!' does. */
+static bool fits(const struct gf_foreign_row *row, const char *item, const char *name)
+{
+    if (!strchr(row->words, '='))
+        return gf_suggest_listed(row->words, name);
+    bool any = false;
+    for (const char *at = row->words; *at; at += strspn(at, " ")) {
+        char pattern[80];
+        const size_t length = strcspn(at, " ");
+        snprintf(pattern, sizeof pattern, "%.*s", (int)length, at);
+        if (*pattern == '!' && !fnmatch(pattern + 1, item, FNM_CASEFOLD))
+            return false;
+        any |= *pattern != '!' && !fnmatch(pattern, item, FNM_CASEFOLD);
+        at += length;
+    }
+    return any;
+}
+
+/* Returns the length of the chain's first item. A comma before a number belongs to it, as in
+ * modulate=100,150, since no filter's name begins with a digit. */
+static size_t item_length(const char *chain)
+{
+    size_t length = 0;
+    for (;;) {
+        length += strcspn(chain + length, ",");
+        const char *const behind = chain + length;
+        if (*behind != ',' || !strchr("0123456789-+.", behind[1]) || !behind[1])
+            return length;
+        length++;
+    }
+}
+
+bool gf_foreign_answer(enum gf_foreign_kind kind, const char *item, bool usual,
+                       struct gf_foreign_answer *answer)
+{
+    char text[ITEM_MOST];
+    struct typed typed;
+    item += strspn(item, " \t\n");
+    snprintf(text, sizeof text, "%.*s", (int)item_length(item), item);
+    const size_t name = strcspn(text, kind == GF_FOREIGN_OPTION ? "=" : " =:");
+    snprintf(typed.name, sizeof typed.name, "%.*s", (int)name, text);
+    typed.values = text[name] ? text + name + 1 : text + name;
+    int i = 0;
+    while (i < ROWS && (table[i].kind != kind || !fits(&table[i], text, typed.name)))
+        i++;
+    if (i == ROWS)
+        return false;
+    answer->whose = table[i].whose;
+    answer->row = i;
+    fill(&typed, usual, table[i].meaning, answer->meaning, sizeof answer->meaning);
+    fill(&typed, false, table[i].note, answer->note, sizeof answer->note);
+    return true;
 }
 
 static bool has_param(const struct gf_filter *filter, const char *name)

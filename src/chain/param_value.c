@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/text/plain_text.h"
+#include "chain/foreign.h"
 #include "chain/params.h"
 
 /* The named colours of CSS Color Module Level 4, 6.1. The basic names stand first: if a colour has
@@ -249,6 +250,13 @@ static const char *usual_word(const char *text)
         {"neighbor", "nearest"},
         {"neighbour", "nearest"},
         {"box", "area"},
+        {"catrom", "cubic"},
+        {"triangle", "linear"},
+        {"inter_area", "area"},
+        {"inter_cubic", "cubic"},
+        {"inter_linear", "linear"},
+        {"inter_nearest", "nearest"},
+        {"inter_lanczos4", "lanczos3"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (gf_suggest_same(text, words[i][0]))
@@ -283,17 +291,33 @@ static enum gf_status set_choice(const struct gf_filter *filter, const struct gf
     return GF_OK;
 }
 
+/* Fails for a number beyond its range. The message has the number's unit, as the parameter's help
+ * says it, and for a part of the full scale, or of 1, how the number is written. */
 static enum gf_status outside(const struct gf_filter *filter, const struct gf_param *param,
                               const char *text, struct gf_error *error)
 {
     const bool is_whole = strspn(text, "0123456789") == strlen(text);
-    if (is_whole && param->greatest == 1 && param->least >= -1 && strtod(text, NULL) <= 255)
+    const bool is_part = param->greatest == 1 && param->least >= -1;
+    const bool is_level = strstr(param->help, "part of the full scale");
+    const double value = strtod(text, NULL);
+    enum { UNIT_MOST = 70 }; /* a longer help says more than the unit */
+    struct gf_error line;
+    (void)gf_fail(&line, GF_ERROR_USAGE, "%s: %s=%.60s is outside %g..%g", filter->name,
+                  param->name, text, param->least, param->greatest);
+    if (is_whole && is_level && value <= 255)
         return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: %s=%.60s is outside %g..%g; did you mean '%.60s%s'?", filter->name,
-                       param->name, text, param->least, param->greatest, text,
-                       strtod(text, NULL) > 100 ? "/255" : "%");
-    return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is outside %g..%g", filter->name,
-                   param->name, text, param->least, param->greatest);
+                       "%s, a part of the full scale: %s of 255 is %s/255%s%s%s", line.text, text,
+                       text, is_part && value <= 100 ? ", per cent " : "",
+                       is_part && value <= 100 ? text : "", is_part && value <= 100 ? "%" : "");
+    if (is_whole && is_part && value <= 255)
+        return gf_fail(error, GF_ERROR_USAGE, "%s; did you mean '%.60s%s'?", line.text, text,
+                       value > 100 ? "/255" : "%");
+    size_t length = strcspn(param->help, ";");
+    if (length > UNIT_MOST)
+        length = strcspn(param->help, ":");
+    return length > UNIT_MOST
+               ? gf_fail(error, GF_ERROR_USAGE, "%s", line.text)
+               : gf_fail(error, GF_ERROR_USAGE, "%s (%.*s)", line.text, (int)length, param->help);
 }
 
 static enum gf_status not_a(const struct gf_filter *filter, const struct gf_param *param,
@@ -454,6 +478,19 @@ static enum gf_status set_words(const struct gf_filter *filter, const struct gf_
                        filter->name, param->name, text, what);
     strcpy(value, text);
     return GF_OK;
+}
+
+const char *gf_param_meant(const struct gf_filter *filter, const char *text)
+{
+    const struct gf_param *param = gf_filter_params(filter);
+    struct gf_colour colour;
+    while (param->name &&
+           !(param->type == GF_TYPE_CHOICE && find_choice(param->choices, text) >= 0) &&
+           !(param->type == GF_TYPE_RELATIVE && text[1] &&
+             strspn(text, "0123456789") == strlen(text)) &&
+           !(param->type == GF_TYPE_COLOUR && colour_parse(text, &colour)))
+        param++;
+    return param->name;
 }
 
 /* Reads a number, or a percentage of the picture. */

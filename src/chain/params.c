@@ -1,5 +1,6 @@
 /* Cuts the text of a chain into words, and parses the parameters of filters. */
 #include "chain/params.h"
+#include "chain/foreign.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/text/plain_text.h"
@@ -239,6 +241,11 @@ static const char *name_of_synonym(const struct gf_filter *filter, const char *w
         {"flags", "kernel", GF_TYPE_CHOICE},
         {"filter", "kernel", GF_TYPE_CHOICE},
         {"interpolator", "kernel", GF_TYPE_CHOICE},
+        {"clip_limit", "clip", GF_TYPE_FLOAT},
+        {"cliplimit", "clip", GF_TYPE_FLOAT},
+        {"strength", "sigma", GF_TYPE_FLOAT},
+        {"std", "sigma", GF_TYPE_FLOAT},
+        {"intensity", "amount", GF_TYPE_FLOAT},
     };
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
         const struct gf_param *param = gf_filter_params(filter);
@@ -269,6 +276,11 @@ static enum gf_status find_by_position(struct parser *parser, const char *text, 
                                        struct gf_error *error)
 {
     const char *const name = parser->filter->name;
+    if (parser->named && parser->named == find_region_param("region"))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: '%.60s' has no name; blanks separate the numbers of a region: "
+                       "'region=X Y WIDTH HEIGHT'",
+                       name, text);
     if (parser->named && !strcmp(parser->named->name, "aspect"))
         return gf_fail(error, GF_ERROR_USAGE, "%s: '%.60s' has no name; a ratio is aspect=16/9",
                        name, text);
@@ -312,6 +324,11 @@ static enum gf_status parse_param(struct parser *parser, const char *name, char 
         GF_TRY(find_by_position(parser, value, &index, error));
     }
     const struct gf_param *const param = &gf_filter_params(filter)[index];
+    const char *const meant =
+        !*name && param->type == GF_TYPE_FILE ? gf_param_meant(filter, value) : NULL;
+    if (meant && access(value, F_OK))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is no file; did you mean '%s=%.60s'?",
+                       filter->name, param->name, value, meant, value);
     parser->named = *name ? param : NULL;
     if (parser->given & 1u << index)
         return gf_fail(error, GF_ERROR_USAGE, "%s: %s is given twice", filter->name, param->name);

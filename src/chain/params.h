@@ -1,5 +1,4 @@
-/* The text of a chain: its words, the parameters of filters and their values as text, and what
- * words of other programs mean. */
+/* The text of a chain: its words, the parameters of filters and their values as text. */
 #pragma once
 
 #include <stdbool.h>
@@ -42,27 +41,11 @@ enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text
 enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct gf_param *param,
                                   const char *text, void *params,
                                   struct gf_error *error) GF_CHECKED;
+/* Returns the name of the filter's first parameter that has the text as a word, a colour or a size;
+ * NULL if there is none. */
+const char *gf_param_meant(const struct gf_filter *filter, const char *text);
 /* Stores every parameter's default in params, which must be zero before. */
 void gf_params_set_defaults(const struct gf_filter *filter, void *params);
 
 /* Writes the colour 0xRRGGBB as its name in CSS, if it has one, otherwise as "#rrggbb". */
 void gf_colour_text(unsigned number, char *text, size_t size);
-
-/* Returns a chain that does about what ImageMagick, libvips, sharp or FFmpeg mean by the first item
- * of `chain`, if no filter has that name, such as "rotate=90" for "transpose=clock"; NULL if it is
- * not known. It is an example, with other values than those of the item. */
-const char *gf_foreign_meaning(const char *chain);
-/* Returns the index-th chain of the table, for tests; NULL after the last one. */
-const char *gf_foreign_meaning_at(int index);
-
-/* Reads a geometry of ImageMagick, such as 400x300, 50%x50%, x300 or 300x200+10+20, in place of the
- * filter's first lengths. `values` becomes these lengths, separated by colons, and the most that
- * the filter takes is returned: 2, or 4 with a place. Returns 0 if the text is no geometry or the
- * filter's w and h mean something else than ImageMagick's. */
-int gf_geometry_lengths(const struct gf_filter *filter, const char *text, char *values,
-                        size_t size);
-/* Writes the filter and parameters that mean the same as the filter with a geometry, such as
- * "resize=400:300:fit=inside" for 400x300. Returns false if the text is no geometry, or no filter
- * means the same. */
-bool gf_geometry_meaning(const struct gf_filter *filter, const char *text, char *meaning,
-                         size_t size);

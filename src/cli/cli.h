@@ -17,6 +17,11 @@
 void gf_message_print(const char *kind, const char *text);
 /* Prints a warning; this is the function gf_options.warn of the program. */
 void gf_message_warn(void *context, const char *text);
+/* Prints a warning about a picture, "NAME: TEXT", unless one of its kind was printed for another
+ * picture: then it is counted. Two are of one kind if their texts differ in numbers and in the name
+ * alone. gf_message_more_warnings() prints, for each kind, of how many further pictures it is. */
+void gf_message_warn_once(const char *text);
+void gf_message_more_warnings(void);
 
 /* Adds a further error, or GF_OK, to the run's error. The graver of the two becomes the run's
  * error, and the other one is printed. */

@@ -99,6 +99,8 @@ static void session_message(void *context, enum gf_message_kind kind, const char
         puts(text);
     else if (kind == GF_MESSAGE_CHOICE || kind == GF_MESSAGE_PICTURE)
         gf_message_print("", text);
+    else if (kind == GF_MESSAGE_WARNING && !session->command->verbose)
+        gf_message_warn_once(text);
     else
         gf_message_print(kind == GF_MESSAGE_WARNING ? "warning: " : "", text);
 }
@@ -503,6 +505,8 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
         .server_idle_s = command->idle_s ? command->idle_s : SERVER_IDLE_S,
         .skip_existing = command->skip_existing,
         .update = command->update,
+        .in_place = command->in_place,
+        .is_group = command->inputs > 1 || gf_inputs_is_group(command->input[0]),
         .fail_fast = command->fail_fast,
         .raw = command->raw,
         .on_failure = command->on_failure,
@@ -532,6 +536,8 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
         gf_output_keep_replaced();
     load_figures(session);
     const enum gf_status ran = gf_batch_run(&request, &state, error);
+    gf_progress_clear(&session->progress);
+    gf_message_more_warnings();
     if (!ran && (several || state.left_out) && !command->dry_run && !command->quiet &&
         session->progress.form != GF_PROGRESS_JSON) {
         char text[300];

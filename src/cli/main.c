@@ -13,6 +13,7 @@
 #include "base/process/program.h"
 #include "base/threads/times.h"
 #include "batch/transfer/transfer.h"
+#include "chain/chain.h"
 #include "cli/cli.h"
 #include "cli/command/command.h"
 #include "cli/help/help.h"
@@ -119,11 +120,17 @@ static void warn_of_options(const struct gf_command *command, int index)
     }
 }
 
-/* Writes the picture if -o is given, and compares the variants if that is asked for. */
+/* Warns of values that may be meant otherwise, writes the picture if -o is given, and compares the
+ * variants if that is asked for. */
 static enum gf_status filter(struct gf_command *command, struct gf_error *error)
 {
-    for (int i = 0; i < gf_command_outputs(command); i++)
+    uint64_t told = 0;
+    for (int i = 0; i < gf_command_outputs(command); i++) {
+        const char *const chain = gf_command_output_at(command, i).chain;
         warn_of_options(command, i);
+        if (chain && !command->quiet)
+            gf_chain_hint(chain, &told, gf_message_warn, NULL);
+    }
     if (command->output)
         GF_TRY(gf_act_filter(command, error));
     return command->profile >= GF_PROFILE_COMPARE ? gf_act_study(command, error) : GF_OK;

@@ -58,6 +58,68 @@ void gf_message_warn(void *context, const char *text)
     gf_message_print("warning: ", text);
 }
 
+enum { KINDS_MOST = 64 };
+
+/* The kinds of warnings that were printed. */
+static struct {
+    char kind[120];  /* the text without the name, each number as # */
+    char text[300];  /* the first text, without the name in front */
+    char name[200];  /* of the last picture */
+    size_t pictures; /* after the first */
+} kinds[KINDS_MOST];
+
+/* Writes the text without the name, and with # in place of each number. */
+static void make_kind(const char *text, const char *name, char *kind, size_t size)
+{
+    const size_t length = strlen(name);
+    size_t end = 0;
+    while (*text && end + 1 < size) {
+        const size_t digits = strspn(text, "0123456789");
+        if (length && !strncmp(text, name, length)) {
+            text += length;
+        } else {
+            kind[end++] = digits ? '#' : *text;
+            text += digits ? digits : 1;
+        }
+    }
+    kind[end] = '\0';
+}
+
+void gf_message_warn_once(const char *text)
+{
+    const char *const colon = strstr(text, ": "), *const rest = colon ? colon + 2 : text;
+    char name[sizeof kinds->name] = "", kind[sizeof kinds->kind];
+    if (colon)
+        snprintf(name, sizeof name, "%.*s", (int)(colon - text), text);
+    make_kind(rest, name, kind, sizeof kind);
+    int i = 0;
+    while (i < KINDS_MOST && *kinds[i].kind && strcmp(kinds[i].kind, kind) != 0)
+        i++;
+    if (i == KINDS_MOST || !*kinds[i].kind || !strcmp(kinds[i].name, name))
+        gf_message_print("warning: ", text);
+    else
+        kinds[i].pictures++;
+    if (i == KINDS_MOST)
+        return;
+    if (!*kinds[i].kind)
+        snprintf(kinds[i].text, sizeof kinds[i].text, "%s", rest);
+    memcpy(kinds[i].kind, kind, sizeof kind);
+    memcpy(kinds[i].name, name, sizeof name);
+}
+
+void gf_message_more_warnings(void)
+{
+    for (int i = 0; i < KINDS_MOST && *kinds[i].kind; i++) {
+        char line[sizeof((struct gf_error *)0)->text];
+        snprintf(line, sizeof line, "%zu more picture%s (-v names %s): %s", kinds[i].pictures,
+                 kinds[i].pictures == 1 ? "" : "s", kinds[i].pictures == 1 ? "it" : "them",
+                 kinds[i].text);
+        if (kinds[i].pictures)
+            gf_message_print("warning: ", line);
+        kinds[i].pictures = 0;
+    }
+}
+
 static bool writes_stdout(const struct gf_command *command)
 {
     bool any = false;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "chain/chain.h"
 #include "codec/cell/cell.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata/exif.h"
@@ -325,6 +326,18 @@ static void list_extensions(char *text, size_t size)
     }
 }
 
+enum gf_status gf_output_check_foreign(const char *path, struct gf_error *error)
+{
+    struct gf_foreign_answer answer;
+    struct gf_error line;
+    const char *const extension = path ? gf_extension_of(path) : "";
+    if (!*extension || !gf_chain_answer(GF_FOREIGN_FORMAT, extension, &answer))
+        return GF_OK;
+    answer.whose = "";
+    (void)gf_fail(&line, GF_ERROR_USAGE, "%s: .%s is not written", path, extension);
+    return gf_chain_fail_answer(line.text, ": ", &answer, error);
+}
+
 enum gf_status gf_sink_format(const char *path, const struct gf_options *options,
                               enum gf_file_format fallback, enum gf_file_format *format,
                               struct gf_error *error)
@@ -357,6 +370,7 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
     if (length > 2 && !strcmp(path + length - 2, ":-"))
         return gf_fail(error, GF_ERROR_USAGE,
                        "%s: standard output is -, and its format options.format", name);
+    GF_TRY(gf_output_check_foreign(path, error));
     return gf_fail(error, GF_ERROR_USAGE,
                    "%s: the extension says no format: use %s or options.format", name, list);
 }

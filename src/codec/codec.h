@@ -20,6 +20,9 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
  * the last one. */
 enum gf_status gf_source_next(struct gf_source *source, bool *found,
                               struct gf_error *error) GF_CHECKED;
+/* Fails with GF_ERROR_USAGE, and says what to do instead, if the extension is that of a format that
+ * is known not to be written. */
+enum gf_status gf_output_check_foreign(const char *path, struct gf_error *error) GF_CHECKED;
 /* Chooses the format of an output to `path` (NULL: to memory): options->format, otherwise the
  * format of the extension, otherwise `fallback` (the input's own format) for standard output and
  * special files. Returns GF_ERROR_USAGE if the extension is unknown, its format is only read, or

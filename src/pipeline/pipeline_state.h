@@ -110,6 +110,7 @@ struct gf_picture_task {
     struct gf_format frame;    /* the format of that animation's first frame */
     uint64_t frame_profile;    /* a hash of the ICC profile of that frame */
     bool each;                 /* each frame becomes a picture of its own */
+    bool lossless;             /* the input is a lossless animation of 8 bits */
     int frames, frames_wanted; /* how many frames of the source have begun, and how many will */
     /* The open source whose last frame was the picture before this one; NULL: none. */
     struct gf_source *source;

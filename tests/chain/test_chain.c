@@ -3,6 +3,7 @@
  * do. */
 #include <math.h>
 
+#include "base/text/plain_text.h"
 #include "chain/chain.h"
 #include "chain/params.h"
 #include "stage/border.h"
@@ -168,7 +169,9 @@ static void test_other_words(void **state)
     assert_number("crop=aspect=16/9", 0, "aspect", 16.0 / 9);
     assert_number("crop=aspect=1.5", 0, "aspect", 1.5);
     assert_number("blur=1/2", 0, "sigma", 0.5);
-    assert_error("overlay=opacity=150%", "overlay: opacity=150% is outside 0..1");
+    assert_error(
+        "overlay=opacity=150%",
+        "overlay: opacity=150% is outside 0..1 (multiplies the alpha of the overlaid picture)");
     assert_error("blur=50%", "blur: sigma=50% is not a number");
     assert_error("blur=1/0", "blur: sigma=1/0 is not a number");
     assert_error("boxblur=4/2", "boxblur: radius=4/2 is not a number");
@@ -292,7 +295,8 @@ static void test_lengths(void **state)
     assert_length("overlay", "scale", 1, GF_PIXELS);
     assert_length("text=a:size=5%", "size", 5, GF_PERCENT);
     assert_error("overlay=scale=0%", "overlay: scale=0% is outside 0%..1000%");
-    assert_error("overlay=scale=17", "overlay: scale=17 is outside 0.01..16");
+    assert_error("overlay=scale=17", "overlay: scale=17 is outside 0.01..16 (multiplies the size "
+                                     "of the overlaid picture (by resize))");
     assert_length("crop=width=20:top=30%:h=1", "w", 20, GF_PIXELS);
     assert_length("crop=width=20:top=30%:h=1", "y", 30, GF_PERCENT);
     assert_length("crop=20:30%", "w", 20, GF_PIXELS);
@@ -303,7 +307,7 @@ static void test_lengths(void **state)
     assert_error("crop=w=12.5", "crop: w=12.5 is not a whole number of pixels");
     assert_error("crop=w=12%%", "crop: w=12%% is not a length (pixels, or per cent as in 50%)");
     assert_error("crop=w=wide", "crop: w=wide is not a length (pixels, or per cent as in 50%)");
-    assert_error("crop=w=-4", "crop: w=-4 is outside 0..1e+09");
+    assert_error("crop=w=-4", "crop: w=-4 is outside 0..1e+09 (columns to keep)");
 }
 
 static void test_matrices(void **state)
@@ -365,8 +369,9 @@ static void test_largest_matrix(void **state)
 
 static void test_errors(void **state)
 {
-    assert_error("blur=sigma=999", "blur: sigma=999 is outside 0.1..250");
-    assert_error("blur=0", "blur: sigma=0 is outside 0.1..250");
+    assert_error("blur=sigma=999",
+                 "blur: sigma=999 is outside 0.1..250 (standard deviation, in pixels)");
+    assert_error("blur=0", "blur: sigma=0 is outside 0.1..250 (standard deviation, in pixels)");
     assert_error("blur=two", "blur: sigma=two is not a number");
     assert_error("contrast=0x10", "contrast: x=0x10 is not a number");
     assert_error("blur=nan", "blur: sigma=nan is not a number");
@@ -465,8 +470,8 @@ static void test_suggestions(void **state)
     assert_error("blur=sgima=2", "blur: unknown parameter 'sgima'; did you mean 'sigma'?");
     assert_error("blur=zoom=2",
                  "blur: unknown parameter 'zoom'; it has sigma, border, region, feather, variant");
-    assert_error("resize=0.5",
-                 "resize: w=0.5 is not a whole number of pixels; a part is per cent, as 50%");
+    assert_error("resize=0.5", "resize: w=0.5 is not a whole number of pixels; a part is per cent, "
+                               "as 50%; did you mean 'resize=50%'?");
     assert_error("blur=varient=tiled",
                  "blur: unknown parameter 'varient'; did you mean 'variant'?");
     assert_error("xyzzy", "unknown filter 'xyzzy' (gf_filter_at lists them)");
@@ -506,13 +511,15 @@ static void test_other_names(void **state)
 static void test_foreign_forms(void **state)
 {
     assert_error("sepia-tone=80%",
-                 "unknown filter 'sepia-tone'; did you mean 'colormatrix=sepia'?");
-    assert_error("blur,rot=d90", "unknown filter 'rot'; did you mean 'rotate=90'?");
+                 "unknown filter 'sepia-tone' (ImageMagick); did you mean 'colormatrix=sepia'?");
+    assert_error("blur,rot=d90", "unknown filter 'rot' (vips); did you mean 'rotate=90'?");
     assert_error("flip=horizontal",
                  "vflip: one value too many: 'horizontal'; did you mean 'hflip'?");
     assert_error("crop=ih:ih", "crop: w=ih is not a length (pixels, or per cent as in 50%); did "
                                "you mean 'crop=aspect=1'?");
-    assert_error("threshold=128", "threshold: value=128 is outside 0..1; did you mean '128/255'?");
+    assert_error(
+        "threshold=128",
+        "threshold: value=128 is outside 0..1, a part of the full scale: 128 of 255 is 128/255");
     assert_error("vignette=50", "vignette: strength=50 is outside 0..1; did you mean '50%'?");
     assert_error("tile=3x3", "tile: w=3x3: each number is a parameter of its own; did you mean "
                              "'tile=300%:200%'?");
@@ -554,23 +561,74 @@ static void test_foreign_forms(void **state)
                  "duotone: dark=0x12345g is not a colour such as white or #ff8800");
 }
 
-/* Every chain that is proposed is one. */
+/* Returns whether the text is a chain that filters a picture of 260x260 pixels, or one whose files
+ * are missing. `runs`: only then it is run. */
+static bool is_chain(const char *text, bool runs)
+{
+    struct gf_error error = {0};
+    struct gf_pipeline *pipeline = NULL;
+    struct gf_image image, result = {0};
+    if (gf_chain_check(text, &error) || !runs)
+        return !*error.text;
+    enum gf_status status = gf_pipeline_open(text, NULL, &pipeline, &error);
+    if (status)
+        return strstr(error.text, "No such file") || strstr(error.text, "FreeType");
+    const struct gf_format format = {.width = 260, .height = 260, .channels = 3, .bits = 8};
+    assert_int_equal(gf_image_alloc(&image, format, &error), GF_OK);
+    memset(image.data, 77, image.pitch * 260);
+    status = gf_pipeline_run_image(pipeline, &image, &result, &error);
+    gf_image_free(&result);
+    gf_image_free(&image);
+    gf_pipeline_close(pipeline);
+    return !status;
+}
+
+/* Every row has an answer without a value, and one with numbers of any size; every chain that is
+ * proposed is one, and those without a value run. No other row has the same word, and none has a
+ * filter's name. */
 static void test_foreign_meanings(void **state)
 {
-    struct gf_error error;
-    const char *meaning;
+    static const char *const values[] = {"",          "=0",       "=5",        "=99999",
+                                         "=-3:0.001", "=3:7:1.5", "=120x45+2", "=a=b:c"};
+    const struct gf_foreign_row *row, *other;
+    struct gf_foreign_answer answer;
+    static char ran[20000]; /* the chains that have run */
     int count = 0;
-    for (int i = 0; (meaning = gf_foreign_meaning_at(i)); i++) {
-        struct gf_chain meant;
-        count++;
-        error.text[0] = '\0';
-        const enum gf_status status = gf_chain_parse(meaning, &meant, &error);
-        if (!status)
-            gf_chain_free(&meant);
-        else if (!strstr(error.text, "No such file") && !strstr(error.text, "FreeType"))
-            fail_msg("%s: %s", meaning, error.text);
+    for (int i = 0; (row = gf_foreign_at(i)); i++) {
+        char words[1200];
+        snprintf(words, sizeof words, "%s", row->words);
+        assert_true(row->meaning || row->note);
+        for (char *rest = words, *word; (word = strsep(&rest, " "));) {
+            if (*word == '!' || strpbrk(word, "*[?"))
+                continue;
+            count++;
+            for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+                char item[200];
+                snprintf(item, sizeof item, "%s%s", word, strchr(word, '=') ? "" : values[v]);
+                if (!gf_chain_answer(row->kind, item, &answer))
+                    fail_msg("%s: no answer", item);
+                if (*answer.meaning && strncmp(answer.meaning, "--", 2) &&
+                    !is_chain(answer.meaning, !v && !strstr(ran, answer.meaning)))
+                    fail_msg("%s: '%s' is no chain", item, answer.meaning);
+                if (!*answer.meaning && !*answer.note)
+                    fail_msg("%s: nothing is answered", item);
+                snprintf(ran + strlen(ran), sizeof ran - strlen(ran), "%s\n",
+                         v ? "" : answer.meaning);
+                if (strpbrk(answer.meaning, "{}") || strstr(answer.meaning, "nan"))
+                    fail_msg("%s: '%s'", item, answer.meaning);
+            }
+            if (row->kind != GF_FOREIGN_FILTER || strchr(word, '='))
+                continue;
+            if (gf_filter_find(word))
+                fail_msg("%s is a filter's name", word);
+            for (int k = 0; (other = gf_foreign_at(k)); k++) {
+                if (k != i && other->kind == row->kind && !strchr(other->words, '=') &&
+                    gf_suggest_listed(other->words, word))
+                    fail_msg("%s stands in two rows", word);
+            }
+        }
     }
-    assert_true(count > 50);
+    assert_true(count > 500);
 }
 
 /* ---- nonsense ---- */

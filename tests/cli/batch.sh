@@ -133,14 +133,30 @@ run 2 gpufilter -i many/a.ppm -i many/b.ppm -o 'many/{stem}{w}.ppm' -i many/b77.
 absent out6
 [ -z "$(find . -newer list0 -name 'x.png' -print)" ] || problem "something was written"
 
-begin "an output over another input is refused, over its own not"
+begin "an output over another input is refused, over its own without --in-place"
 cp many/a.ppm a.ppm && cp many/b.ppm b.ppm
 run 2 gpufilter -i a.ppm -i b.ppm -o '{n}.ppm' -i 1.ppm
 stderr_like "the output of 'a.ppm' would be written over the input '1.ppm'"
-run 0 gpufilter -i a.ppm -i b.ppm -o '{stem}.ppm' invert
+printf 'a.ppm\nb.ppm\n' >both
+mkdir own && cp a.ppm b.ppm own/
+for names in '-i a.ppm -i b.ppm -o {stem}.ppm' '-i [ab].ppm -o ./' '-i @both -o {dir}/{stem}.ppm' '-i a.ppm -o {stem}.{ext}' \
+    '-i own -o own' '-i own -o ./own/../own/' '-i own/a.ppm -o own/'; do
+    set -f
+    # shellcheck disable=SC2086 # several words
+    run 2 gpufilter $names invert
+    set +f
+    stderr_like ".*a.ppm: its output would replace it: --in-place allows that, -o with another folder keeps it"
+    same a.ppm many/a.ppm && same own/a.ppm many/a.ppm && same own/b.ppm many/b.ppm
+done
+run 0 gpufilter -i a.ppm -i b.ppm -o '{stem}.ppm' --in-place invert
 same a.ppm expected.ppm
 same b.ppm expected.ppm
-run 2 gpufilter -i a.ppm -i b.ppm -o '{stem}.ppm' --resume=log0 invert
+run 0 gpufilter -i own -o own --in-place invert
+same own/b.ppm expected.ppm
+run 0 gpufilter -i own/a.ppm -o own/a.ppm
+same own/a.ppm expected.ppm
+run 2 gpufilter -i a.ppm -i b.ppm -o '{stem}.ppm' -o 'x/{stem}.ppm' --in-place invert
+run 2 gpufilter -i a.ppm -i b.ppm -o '{stem}.ppm' --in-place --resume=log0 invert
 stderr_like 'a.ppm: is its own output: --resume could filter it twice'
 
 begin "bad files do not stop the others; what is said is in order"
@@ -622,3 +638,13 @@ decodes = [event for event in trace["traceEvents"] if event["name"] == "decode" 
 assert sum(event["args"]["bytes"] for event in decodes) == 3 * 77 * 55 * 3, decodes
 END
 fi
+
+begin "a warning that is about many pictures stands once, with their number, and -v names them"
+mkdir clear
+for n in 1 2 3; do run 0 gpufilter -q -i in.ppm -o clear/$n.png round=10; done
+run 0 gpufilter -i clear -o 'laid/{stem}.jpg'
+[ "$(grep -c 'no alpha channel' stderr)" -eq 2 ] || problem "$(cat stderr)"
+grep -q '^gpufilter: warning: laid/1.jpg: its format has no alpha channel' stderr || problem "$(cat stderr)"
+grep -q '^gpufilter: warning: 2 more pictures (-v names them): its format has no alpha channel' stderr || problem "$(cat stderr)"
+run 0 gpufilter -v -i clear -o 'laid/{stem}.jpg'
+[ "$(grep -c 'warning: laid/[123].jpg: its format has no alpha channel' stderr)" -eq 3 ] || problem "$(cat stderr)"

@@ -11,7 +11,7 @@ for word in --completion --man GPUFILTER_OPTS; do stdout_has "$word"; done
 
 begin "--help begins with tasks, whose commands are understood"
 run 0 gpufilter --help
-grep -A 3 '^Tasks' stdout | grep -q '^  gpufilter -i photo.jpg -o photo.png$' || problem "no task comes first"
+grep -A 3 '^Tasks' stdout | grep -q '^  gpufilter -i photos -o small thumbnail=200$' || problem "no task comes first"
 mkdir photos
 run 0 gpufilter -i in.ppm -o photo.jpg -o big.jpg -o logo.png -o a.png -o b.png -o in.png -o photos/c.jpg
 mkdir bin

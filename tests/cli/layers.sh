@@ -14,7 +14,7 @@ overlay=pipe.png|overlay: pipe.png: it is not a regular file
 overlay=.|overlay: .: it is not a regular file
 overlay=in.ppm:mode=over|overlay: mode=over is none of normal, multiply, screen, overlay, darken, lighten, color-dodge, color-burn, hard-light, soft-light, difference, exclusion, hue, saturation, color, luminosity
 overlay=in.ppm:opacity=2|overlay: opacity=2 is outside 0..1; did you mean '2%'?
-overlay=in.ppm:scale=0|overlay: scale=0 is outside 0.01..16
+overlay=in.ppm:scale=0|overlay: scale=0 is outside 0.01..16 (multiplies the size of the overlaid picture (by resize))
 mask=in.ppm:none.png|mask: none.png: No such file or directory
 mask=in.ppm:of=blue|mask: of=blue is none of luma, alpha; a colour has its name: colour=white
 END

@@ -26,7 +26,7 @@ fi
 begin "--timeout fails a picture by its name"
 printf 'P5\n8 8\n255\n%064d' 0 >small.pgm
 run 0 gpufilter -i small.pgm -o large.ppm --device=cpu resize=3000:2000,colormatrix=sepia,addnoise=0.2
-for chain in nlmeans=search=10:patch=3 bilateral=30 'blur=200,equalize,transpose,blur=200,rotate=10,blur=200,median=15'; do
+for chain in nlmeans=search=10:patch=3 bilateral=30 'blur=200,equalize,transpose,blur=200,rotate=10,blur=200,median=radius=15'; do
     run 4 timeout 20 "$GPUFILTER" -i large.ppm -o o.ppm --device=cpu --timeout=0.2 "$chain"
     stderr_is "gpufilter: large.ppm: takes longer than --timeout=0.2"
     absent o.ppm
@@ -122,7 +122,7 @@ stderr_like "o.png: is PNG, which is not in --formats$"
 
 begin "--timeout, by which dear filters go in few rows at a time, changes no pixel"
 run 0 gpufilter -i small.pgm -o medium.ppm --device=cpu resize=600:500,colormatrix=sepia,addnoise=0.5
-for chain in bilateral=10 nlmeans=search=10:patch=3 median=15 blur=100 guided=20 rotate=33 clahe distance canny resize=1500:1300; do
+for chain in bilateral=10 nlmeans=search=10:patch=3 median=radius=15 blur=100 guided=20 rotate=33 clahe distance canny resize=1500:1300; do
     run 0 gpufilter -i medium.ppm -o free.ppm --device=cpu --threads=1 --band-rows=500 "$chain"
     run 0 gpufilter -i medium.ppm -o timed.ppm --device=cpu --threads=1 --band-rows=500 --timeout=1000 "$chain"
     same free.ppm timed.ppm

@@ -187,7 +187,9 @@ run 2 gpufilter -i @shards.txt -o one.tar invert
 stderr_like 'one.tar: one name for 5 archives'
 run 2 gpufilter -i shards/1.tar -i other/1.tar -o 'x/{stem}.tar' invert
 stderr_like "'shards/1.tar' and 'other/1.tar' would both be written to 'x/1.tar'"
-run 2 gpufilter -i @shards.txt -o 'shards/{stem}.tar' --skip-existing invert
+run 2 gpufilter -i @shards.txt -o 'shards/{stem}.tar' invert
+stderr_like 'shards/1.tar: its output would replace it'
+run 2 gpufilter -i @shards.txt -o 'shards/{stem}.tar' --in-place --skip-existing invert
 stderr_like 'shards/1.tar: is its own output: --skip-existing could filter it twice'
 run 2 gpufilter -i @shards.txt -o '{stem}-{w}.tar' invert
 stderr_like '{stem}-{w}.tar: the name of an archive has {dir}, {stem}, {archive} and {n} only'

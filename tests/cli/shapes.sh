@@ -4,9 +4,9 @@ while IFS='|' read -r chain message; do
     run 2 gpufilter -i in.ppm -o out.png "$chain"
     stderr_is "gpufilter: $message"
 done <<'END'
-dilate=251|dilate: rx=251 is outside 0..250
+dilate=251|dilate: rx=251 is outside 0..250 (columns of the element on either side of its middle)
 dilate=1.5|dilate: rx=1.5 is not a whole number
-erode=3:-2|erode: ry=-2 is outside -1..250
+erode=3:-2|erode: ry=-2 is outside -1..250 (rows of the element above and below its middle)
 dilate=shape=1 1/1 1|dilate: shape is 2x2; both sides must be odd
 erode=shape=0 0 0|erode: shape has no 1
 erode=shape=0 1 2|erode: shape has 2; rows of 0 and 1 are needed
@@ -17,7 +17,7 @@ sobel=kernel=roberts|sobel: kernel=roberts is none of sobel, scharr, prewitt
 canny=-1|canny: low=-1 is outside 0..1500
 laplace=neighbours=5|laplace: neighbours=5 is none of 4, 8
 emboss=400|emboss: angle=400 is outside -360..360
-distance=0|distance: scale=0 is outside 0.001..65535
+distance=0|distance: scale=0 is outside 0.001..65535 (steps of a sample for each pixel of distance)
 morphology=open:shape=0|morphology: shape has no 1
 END
 absent out.png

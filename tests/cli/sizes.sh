@@ -76,7 +76,7 @@ done
 run 0 gpufilter -i letters.pgm -o taken.pgm grayscale=alpha
 [ "$(tail -c 20 taken.pgm | tr '\377' w)" = wwwwwwwwwwwwwwwwwwww ] || problem "an opaque picture is not white"
 run 2 gpufilter -i clear.pam -o taken.pgm alphaextract
-stderr_is "gpufilter: unknown filter 'alphaextract'; did you mean 'grayscale=alpha'?"
+stderr_is "gpufilter: unknown filter 'alphaextract' (FFmpeg); did you mean 'grayscale=alpha'?"
 
 begin "an overlay and a text in per cent of each picture, also of several sizes at once"
 printf 'P6\n8 4\n255\n%96s' "" >mark.ppm
@@ -217,7 +217,7 @@ cmp -s even.ppm out.ppm || problem "it was cut"
 run 0 gpufilter -i in.ppm -o out.ppm trim=tolerance=1
 cmp -s same.ppm out.ppm || problem "a tolerance of 1 leaves nothing that differs"
 run 2 gpufilter -i in.ppm -o bad.png trim=tolerance=1.5
-stderr_like 'trim: tolerance=1.5 is outside 0..1$'
+stderr_like 'trim: tolerance=1.5 is outside 0..1 (how far a channel may be from the colour, as a part of the full scale)$'
 
 begin "deskew turns a page, and --verbose tells the angle, also of each of several pages"
 awk 'BEGIN { print "P2 500 400 255"; for (y = 0; y < 400; y++) for (x = 0; x < 500; x++)

@@ -149,7 +149,7 @@ text=file=nul.txt|nul.txt: it holds NUL bytes, which no text does
 text=file=wide.txt|wide.txt: it is UTF-16; only UTF-8 is read
 text=file=long.txt|long.txt: it is larger than 64 KiB
 text=a:file=words.txt|the text is given twice, by text and by file
-text=a:size=0|size=0 is outside 1..2000
+text=a:size=0|size=0 is outside 1..2000 (size of the letters (of an em), in pixels)
 END
 else
     begin "text names the library that is missing"

@@ -12,7 +12,7 @@ mistake()
 }
 
 mistake "-i FILE is missing: the picture to read (--help explains)"
-mistake "unknown option '--qualty=9'; did you mean '--quality'?" -i in.ppm -o out.png --qualty=9
+mistake "unknown option '--qualty=9'; did you mean '--quality=9'?" -i in.ppm -o out.png --qualty=9
 mistake "--quality=101 is outside 1..100" -i in.ppm -o out.png --quality=101
 mistake "--device=gpu is none of auto, cpu, cuda, cuda:N; did you mean 'cuda'?" -i in.ppm -o out.png \
     --device=gpu
@@ -21,7 +21,7 @@ mistake "'in.png' is a file, where a chain was expected: quote the pattern, or g
 
 mistake "unknown filter 'blurr'; did you mean 'blur'?" -i in.ppm -o out.png blurr
 mistake "unknown filter 'wobble' (--list shows them)" -i in.ppm -o out.png wobble
-mistake "blur: sigma=999 is outside 0.1..250" -i in.ppm -o out.png blur=999
+mistake "blur: sigma=999 is outside 0.1..250 (standard deviation, in pixels)" -i in.ppm -o out.png blur=999
 
 begin "an output whose extension says nothing"
 run 2 gpufilter -i in.ppm -o out.xyz

@@ -329,8 +329,8 @@ static void test_refused(void **state)
     assert_refused("resize", 40, 30, "resize: w or h is missing: pixels, or per cent as in 50%");
     assert_refused("resize=kernel=area", 40, 30,
                    "resize: w or h is missing: pixels, or per cent as in 50%");
-    assert_refused("resize=0", 40, 30, "resize: w=0 is outside 0.001..65535");
-    assert_refused("resize=65536", 40, 30, "resize: w=65536 is outside 0.001..65535");
+    assert_refused("resize=0", 40, 30, "resize: w=0 is outside 0.001..65535 (columns)");
+    assert_refused("resize=65536", 40, 30, "resize: w=65536 is outside 0.001..65535 (columns)");
     assert_refused("resize=60000", 30, 40,
                    "resize: 60000x80000 is larger than 65535 pixels a side");
     assert_refused("resize=1000%", 40, 7000,

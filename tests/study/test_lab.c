@@ -61,9 +61,11 @@ static void test_refusals(void **state)
     assert_refused("wobble", "unknown lab 'wobble' (--lab lists them)");
     assert_refused("", "unknown lab '' (--lab lists them)");
     assert_refused("offset:sise=3", "offset: unknown parameter 'sise'; did you mean 'size'?");
-    assert_refused("offset:size=0", "offset: size=0 is outside 1..4096");
+    assert_refused("offset:size=0",
+                   "offset: size=0 is outside 1..4096 (of each of the two arrays, in MB)");
     assert_refused("offset:size=2.5", "offset: size=2.5 is not a whole number");
-    assert_refused("offset:runs=0", "offset: runs=0 is outside 1..1000");
+    assert_refused("offset:runs=0",
+                   "offset: runs=0 is outside 1..1000 (timings that each figure is the median of)");
     assert_refused("offset:format=xml", "offset: format=xml is none of table, json");
     assert_refused("offset:plot=a.gif", "offset: plot=a.gif ends in neither .png nor .svg");
     assert_refused("offset,stride", "offset: one lab at a time, or all: ',stride'");

@@ -119,7 +119,9 @@ static int edit_distance(const char *a, const char *b)
 
 void gf_suggest_consider(const char *word, const char *candidate, const char **best, int *distance)
 {
-    const int limit = strlen(word) < 6 ? 1 + (strlen(word) > 4) : (int)strlen(word) / 3;
+    /* With more edits another thing is proposed, as clahe for clamp. */
+    const size_t length = strlen(word);
+    const int limit = length < 4 ? !strncmp(candidate, word, length) : 1 + (length > 8);
     const int d = edit_distance(word, candidate);
     if (d <= limit && (!*best || d < *distance)) {
         *best = candidate;
@@ -127,26 +129,32 @@ void gf_suggest_consider(const char *word, const char *candidate, const char **b
     }
 }
 
-bool gf_suggest_same(const char *a, const char *b)
+/* Whether the words are the same; `a` ends at a blank if `listed`. */
+static bool is_same(const char *a, const char *b, bool listed)
 {
     for (;; a++, b++) {
         a += strspn(a, "-_");
         b += strspn(b, "-_");
+        const bool ends = !*a || (listed && *a == ' ');
+        if (ends || !*b)
+            return ends && !*b;
         if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
             return false;
-        if (!*a)
-            return true;
     }
+}
+
+bool gf_suggest_same(const char *a, const char *b)
+{
+    return is_same(a, b, false);
 }
 
 bool gf_suggest_listed(const char *list, const char *word)
 {
-    char one[48];
     bool found = false;
-    for (size_t length; list && *list && *word && !found; list += length + (list[length] == ' ')) {
-        length = strcspn(list, " ");
-        snprintf(one, sizeof one, "%.*s", (int)length, list);
-        found = gf_suggest_same(one, word);
+    while (list && *list && *word && !found) {
+        found = is_same(list, word, true);
+        list = strchr(list, ' ');
+        list += list != NULL;
     }
     return found;
 }

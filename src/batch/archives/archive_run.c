@@ -111,8 +111,8 @@ static enum gf_status name_archives(const struct gf_batch *batch, struct gf_erro
     return GF_OK;
 }
 
-/* Refuses two archives of one name and an output that is another input; where there are several
- * outputs, also an output that is its own input. */
+/* Refuses two archives of one name and an output that is another input; without --in-place also an
+ * output that is its own input, unless both are single names. */
 static enum gf_status check_names(const struct gf_batch *batch, struct gf_error *error)
 {
     const struct gf_inputs *const inputs = batch->request->inputs;
@@ -128,8 +128,11 @@ static enum gf_status check_names(const struct gf_batch *batch, struct gf_error 
             path[i * outputs + k] = name ? (char *)gf_archive_path(name) : NULL;
         }
     }
-    if (!status && (inputs->count > 1 || outputs > 1))
-        status = gf_outputs_check(&plain, path, (int)outputs, error);
+    const bool own =
+        outputs > 1 || (!batch->request->in_place && !batch->request->transfer &&
+                        (batch->request->is_group || batch->request->output->of_archives));
+    if (!status && (inputs->count > 1 || own))
+        status = gf_outputs_check(&plain, path, (int)outputs, own, error);
     free(plain.item);
     free(path);
     return status;

@@ -197,11 +197,11 @@ enum gf_status gf_template_expand(const struct gf_template *template,
                                   const struct gf_template_values *values, char **path,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Fails if two outputs have the same name, or if an output is another input. If each input has
- * several outputs, an output must not be its own input, either. path[i * outputs + k] is output k
+/* Fails if two outputs have the same name, or if an output is another input or, with `own`, its own
+ * one. path[i * outputs + k] is output k
  * of input i; NULL if its name is not known yet, or the input cannot be read. */
 enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int outputs,
-                                struct gf_error *error) GF_CHECKED;
+                                bool own, struct gf_error *error) GF_CHECKED;
 /* Fails if the path, or a folder on the way to it, is a symbolic link below the template's folder.
  */
 enum gf_status gf_refuse_links(const struct gf_template *template, const char *path,

@@ -148,25 +148,31 @@ static enum gf_status check_outputs(const struct gf_inputs *inputs, char *const 
 }
 
 /* Fails if an output is another input; if `own` is set, also if an output is its own input. Both
- * arrays are sorted. */
+ * arrays are sorted. `single`: each input has one output. */
 static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct target *output,
                                    size_t outputs, const struct target *input, size_t count,
-                                   bool own, struct gf_error *error)
+                                   bool own, bool single, struct gf_error *error)
 {
     for (size_t i = 0, k = 0; i < outputs; i++) {
         while (k < count && strcmp(input[k].path, output[i].path) < 0)
             k++;
         if (k < count && !strcmp(input[k].path, output[i].path) &&
             (own || input[k].index != output[i].index))
-            return gf_fail(error, GF_ERROR_USAGE,
-                           "the output of '%.120s' would be written over the input '%.120s'",
-                           inputs->item[output[i].index].path, inputs->item[input[k].index].path);
+            return input[k].index == output[i].index && single
+                       ? gf_fail(error, GF_ERROR_USAGE,
+                                 "%.200s: its output would replace it: --in-place allows that, "
+                                 "-o with another folder keeps it",
+                                 inputs->item[input[k].index].path)
+                       : gf_fail(error, GF_ERROR_USAGE,
+                                 "the output of '%.120s' would be written over the input '%.120s'",
+                                 inputs->item[output[i].index].path,
+                                 inputs->item[input[k].index].path);
     }
     return GF_OK;
 }
 
 enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int each,
-                                struct gf_error *error)
+                                bool own, struct gf_error *error)
 {
     size_t outputs, count = 0;
     struct target *const output = sorted_targets(inputs, path, each, &outputs);
@@ -175,7 +181,7 @@ enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *pat
     if (!status)
         status = check_outputs(inputs, path, each, output, outputs, error);
     if (!status)
-        status = check_inputs(inputs, output, outputs, input, count, each > 1, error);
+        status = check_inputs(inputs, output, outputs, input, count, own, each == 1, error);
     free_targets(output, outputs);
     free_targets(input, count);
     return status;

@@ -151,9 +151,11 @@ enum gf_status gf_template_parse(const char *output, enum gf_file_format format,
     enum gf_status status =
         folder ? read_folder(template, template->text, error) : read_parts(template, error);
     if (!status && several && !folder && may_be_folder(template))
-        status =
-            gf_fail(error, GF_ERROR_USAGE,
-                    "%s: the extension says no format; a folder ends in / or is there", output);
+        status = gf_output_check_foreign(output, error)
+                     ? GF_ERROR_USAGE
+                     : gf_fail(error, GF_ERROR_USAGE,
+                               "%s: the extension says no format; a folder ends in / or is there",
+                               output);
     if (status)
         gf_template_free(template);
     return status;

@@ -186,7 +186,7 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
         status ? status : gf_sink_format(name, &given.options, GF_FILE_AUTO, &format, &why);
     if (known && !status)
         (void)gf_fail(error, known, "%s%s", why.text,
-                      output->is_pattern || gf_file_format_named(name) != GF_FILE_AUTO
+                      output->is_pattern || !strstr(why.text, "extension says no format")
                           ? ""
                           : "; a folder ends in / or is there");
     return known;
@@ -244,6 +244,7 @@ enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, cha
     const int outputs = gf_batch_outputs(request);
     enum gf_status status = GF_OK;
     int streams = 0;
+    bool own = outputs > 1;
     for (int k = 0; !status && k < outputs; k++) {
         const struct gf_template *const output = gf_batch_output_at(request, k).name;
         if (inputs->elsewhere && !output->is_stdout && !output->is_pattern)
@@ -255,10 +256,11 @@ enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, cha
                                output->text)
                      : name_all(request, k, path, error);
         streams += gf_batch_output_at(request, k).name->is_stdout;
+        own |= !request->in_place && (request->is_group || output->is_pattern);
     }
     if (!status && streams > 1)
         return gf_fail(error, GF_ERROR_USAGE, "two outputs cannot both be standard output");
-    if (status || streams == outputs || (inputs->count < 2 && outputs < 2))
+    if (status || streams == outputs || (inputs->count < 2 && !own))
         return status;
-    return gf_outputs_check(inputs, path, outputs, error);
+    return gf_outputs_check(inputs, path, outputs, own, error);
 }

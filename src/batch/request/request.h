@@ -92,6 +92,9 @@ struct gf_batch_request {
     int server;        /* enum gf_server_use, for a single input's picture */
     int server_idle_s; /* the idle time after which a started server ends, in seconds */
     bool skip_existing, update, fail_fast;
+    bool in_place;  /* an output may replace its input, as that of a single input that has a name of
+                     * its own, and no template's or folder's, always may */
+    bool is_group;  /* the inputs are of a folder, a pattern, a list or several names */
     int on_failure; /* what a failed picture leaves: enum gf_on_failure */
     /* Only members of archives that are files or folders with plain names are used, and no link in
      * an output's folder is followed. */

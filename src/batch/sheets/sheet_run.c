@@ -334,7 +334,7 @@ static enum gf_status check_pages(const struct gf_batch_request *request, char *
     if (*request->sheet->places)
         once[1] = (char *)request->sheet->places;
     if (!status)
-        status = gf_outputs_check(request->inputs, once, 2, error);
+        status = gf_outputs_check(request->inputs, once, 2, true, error);
     free(once);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/text/plain_text.h"
 #include "batch/names/names.h"
+#include "chain/chain.h"
 #include "chain/params.h"
 #include "cli/study/study.h"
 #include "codec/codec.h"
@@ -103,36 +104,73 @@ static bool is_option(const char *text)
                           : !text[2] && find_letter(text[1]);
 }
 
-/* Fails for an unknown option. The message suggests an option that begins like the text or differs
- * from it by a few letters. */
-static enum gf_status unknown_option(const char *text, struct gf_error *error)
+/* Fails for the dash before a filter's name, and writes the filter with its values, which other
+ * programs write as the next argument: "-resize 800x600" is resize=800:600:fit=inside. */
+static enum gf_status fail_dashed(const char *text, const char *item, struct gf_error *error)
 {
-    const char *const name = text + strspn(text, "-");
-    char word[32];
-    snprintf(word, sizeof word, "%.*s", (int)strcspn(name, "="), name);
-    if (gf_filter_find(word))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "unknown option '%.60s'; %s is a filter, written without dashes: %.60s",
-                       text, word, name);
-    const char *best = gf_option_synonym(word);
+    struct gf_error why = {0};
+    const size_t name = strcspn(item, "=");
+    const char *const meant =
+        gf_chain_check(item, &why) ? strstr(why.text, "did you mean '") : NULL;
+    const char *const shown = meant ? strchr(meant, '\'') + 1 : item;
+    const size_t length = meant ? strcspn(shown, "'") : *why.text ? name : strlen(item);
+    return gf_fail(error, GF_ERROR_USAGE,
+                   "unknown option '%.60s'; %.*s is a filter, written without dashes: %.*s", text,
+                   (int)name, item, (int)length, shown);
+}
+
+/* Returns the option that begins like the word or differs from it by a few letters; NULL: none. */
+static const struct gf_option *like(const char *word)
+{
+    const char *best = NULL;
     int distance = 0;
     const struct gf_option *option;
-    for (int i = 0; !best && (option = gf_option_at(i)); i++) {
+    for (int i = 0; (option = gf_option_at(i)); i++) {
         if (strlen(word) > 2 && !strncmp(option->name, word, strlen(word)))
-            return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s'; did you mean '--%s'?",
-                           text, option->name);
+            return option;
         gf_suggest_consider(word, option->name, &best, &distance);
     }
-    if (best)
-        return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s'; did you mean '--%s'?", text,
-                       best);
-    if ((best = gf_option_note(word)))
-        return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s': %s", text, best);
-    best = gf_foreign_meaning(word);
-    if (best || (best = gf_filter_suggest(word)))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "unknown option '%.60s'; did you mean the filter '%s'?", text, best);
-    return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s' (--help lists them)", text);
+    return best ? find_name(best, strlen(best)) : NULL;
+}
+
+/* Fails for an unknown option. `next` is the argument behind it, or NULL. The message has what
+ * other programs mean by it, or an option that is written nearly so. */
+static enum gf_status unknown_option(const char *text, const char *next, struct gf_error *error)
+{
+    const bool has_digits = text[1] != '-' && isdigit((unsigned char)text[2]);
+    const char *const name = text + strspn(text, "-");
+    const size_t length = has_digits ? 1 : strcspn(name, "=");
+    const char *value = name[length] ? name + length + !has_digits : next;
+    if (value && *value == '-' && !isdigit((unsigned char)value[1]))
+        value = NULL;
+    char word[32], item[160];
+    struct gf_error line;
+    struct gf_foreign_answer answer;
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    snprintf(item, sizeof item, "%s%s%.100s", word, value ? "=" : "", value ? value : "");
+    if (gf_filter_find(word))
+        return fail_dashed(text, item, error);
+    (void)gf_fail(&line, GF_ERROR_USAGE, "unknown option '%.60s'", text);
+    if (gf_chain_answer(GF_FOREIGN_OPTION, item, &answer))
+        return gf_chain_fail_answer(line.text, ": ", &answer, error);
+    const struct gf_option *const option = like(word);
+    if (option) {
+        const bool takes = value && takes_value(option) && !option->optional;
+        return gf_fail(error, GF_ERROR_USAGE, "%s; did you mean '--%s%s%.60s'?", line.text,
+                       option->name, takes ? "=" : "", takes ? value : "");
+    }
+    if (gf_chain_answer(GF_FOREIGN_FILTER, item, &answer))
+        return gf_chain_fail_answer(line.text, ": ", &answer, error);
+    const char *const best = gf_filter_suggest(word);
+    return best ? gf_fail(error, GF_ERROR_USAGE, "%s; did you mean the filter '%s'?", line.text,
+                          best)
+                : gf_fail(error, GF_ERROR_USAGE, "%s (--help lists them)", line.text);
+}
+
+/* Returns the argument that is read next; NULL after the last one. */
+static const char *peek(const struct reader *reader)
+{
+    return reader->next < reader->argc ? reader->argv[reader->next] : NULL;
 }
 
 static enum gf_status begin_output(struct reader *reader, const char *name)
@@ -170,7 +208,7 @@ static enum gf_status set(struct reader *reader, const struct gf_option *option,
 static enum gf_status next_value(struct reader *reader, const struct gf_option *option,
                                  const char **value)
 {
-    const char *const text = reader->next < reader->argc ? reader->argv[reader->next] : NULL;
+    const char *const text = peek(reader);
     /* The argument after an option with an optional value is the chain, except after --help and
      * --lab. */
     const bool wanted = option->optional ? gf_option_takes_next(option) && text && text[0] != '-'
@@ -203,7 +241,7 @@ static enum gf_status read_long(struct reader *reader, const char *text)
     const char *value = text[2 + length] ? text + 2 + length + 1 : NULL;
     GF_TRY(gf_study_check(text, reader->error));
     if (!option)
-        return unknown_option(text, reader->error);
+        return unknown_option(text, peek(reader), reader->error);
     if (!value)
         GF_TRY(next_value(reader, option, &value));
     return set(reader, option, value);
@@ -213,12 +251,15 @@ static enum gf_status read_long(struct reader *reader, const char *text)
  * other programs name a filter, the message says how to name it here. */
 static enum gf_status read_short(struct reader *reader, const char *text)
 {
-    if (text[2] && gf_filter_find(text + 1))
-        return unknown_option(text, reader->error);
+    struct gf_foreign_answer answer;
+    if (text[2] && (gf_filter_find(text + 1) ||
+                    (text[3] && (gf_foreign_answer(GF_FOREIGN_OPTION, text + 1, true, &answer) ||
+                                 gf_foreign_answer(GF_FOREIGN_FILTER, text + 1, true, &answer)))))
+        return unknown_option(text, peek(reader), reader->error);
     for (const char *at = text + 1; *at; at++) {
         const struct gf_option *const option = find_letter(*at);
         if (!option)
-            return unknown_option(text, reader->error);
+            return unknown_option(text, peek(reader), reader->error);
         const char *value = NULL;
         enum gf_status status = GF_OK;
         const bool attached = at[1] && takes_value(option) && !option->optional;
@@ -262,16 +303,20 @@ static enum gf_status check_number(const struct reader *reader, const char *text
  * "+append", of another one. */
 static enum gf_status check_name(const char *word, const char *chain, struct gf_error *error)
 {
-    if (gf_filter_find(word) || gf_foreign_meaning(chain))
+    struct gf_foreign_answer answer;
+    struct gf_error line;
+    if (gf_filter_find(word) || gf_chain_answer(GF_FOREIGN_FILTER, chain, &answer))
         return GF_OK;
     if (find_name(word, strlen(word)))
         return gf_fail(error, GF_ERROR_USAGE, "'%s' is an option, not a filter: --%s", word, word);
     const bool is_plus = *word == '+';
-    const char *const meant = gf_option_synonym(word + is_plus), *const note = gf_option_note(word);
-    if (meant && !gf_filter_suggest(word + is_plus))
-        return gf_fail(error, GF_ERROR_USAGE, "'%.60s' is no filter; did you mean '--%s'?", word,
-                       is_plus && !strcmp(meant, "join=down") ? "join=across" : meant);
-    return note ? gf_fail(error, GF_ERROR_USAGE, "'%.60s' is no filter: %s", word, note) : GF_OK;
+    if (!gf_chain_answer(GF_FOREIGN_OPTION, chain, &answer) &&
+        !gf_chain_answer(GF_FOREIGN_OPTION, chain + is_plus, &answer))
+        return GF_OK;
+    if (!strncmp(answer.meaning, "--", 2) && gf_filter_suggest(word + is_plus))
+        return GF_OK;
+    (void)gf_fail(&line, GF_ERROR_USAGE, "'%.60s' is no filter", word);
+    return gf_chain_fail_answer(line.text, ": ", &answer, error);
 }
 
 static enum gf_status check_names(const struct reader *reader, const char *chain)

@@ -92,7 +92,7 @@ struct gf_command {
     int more_outputs;
     /* The first output's chain if it was joined from several parts, from malloc(); else NULL. */
     char *made;
-    bool recursive, nul_separated, skip_existing, update, fail_fast, dry_run;
+    bool recursive, nul_separated, skip_existing, update, in_place, fail_fast, dry_run;
     int shard, shards; /* part `shard` of `shards`, from --shard; 0: not given */
     int progress;      /* the form of the progress: enum gf_progress_form */
     int device[GF_COMMAND_DEVICES_MAX];
@@ -141,9 +141,10 @@ struct gf_option {
     double least, greatest;
     const struct gf_choice *choices;   /* the option's choices; the last has the name NULL */
     const char *(*word_at)(int index); /* words that the value may begin with, for completion */
-    size_t offset;      /* offset in struct gf_command of the member that the option sets */
-    size_t file_offset; /* offset of the member for the FILE of a choice */
-    size_t bare_offset; /* offset of the bool for whether a number was left out */
+    size_t offset;       /* offset in struct gf_command of the member that the option sets */
+    size_t file_offset;  /* offset of the member for the FILE of a choice */
+    size_t bare_offset;  /* offset of the bool for whether a number was left out */
+    size_t given_offset; /* offset of the bool for whether the option is given */
     const char *help;
 };
 
@@ -233,12 +234,8 @@ static inline bool gf_option_takes_file(const struct gf_option *option)
  * blur". */
 bool gf_option_takes_next(const struct gf_option *option);
 
-/* Return the name of this program's option, or of an option's value, that a word from other
- * programs means; NULL if there is none. */
-const char *gf_option_synonym(const char *word);
+/* Returns the value of an option that a word from other programs means; NULL if there is none. */
 const char *gf_value_synonym(const char *word);
-/* Returns what to do in place of an option of other programs that is no option here; or NULL. */
-const char *gf_option_note(const char *word);
 
 /* Splits the text into words as a shell does, with quotes; words[count] is NULL. One free(words)
  * releases the words and their text. */

@@ -274,6 +274,8 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     void *const member = (char *)command + option->offset;
     if (option->action && !command->action)
         command->action = option->action;
+    if (option->given_offset)
+        *(bool *)((char *)command + option->given_offset) = true;
     if (!value) {
         set_implied(option, command);
         return GF_OK;

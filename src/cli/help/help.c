@@ -18,11 +18,11 @@
 enum { OPTION_COLUMN = 34 };
 
 static const struct gf_example examples[] = {
-    {"gpufilter -i photo.jpg -o photo.png", "Convert a picture, without a filter."},
-    {"gpufilter -i photo.jpg -o web.jpg --strip 'resize=w=1600,unsharp=amount=0.8'",
-     "Shrink a picture for the web, and sharpen it."},
     {"gpufilter -i photos -o small thumbnail=200",
      "Make a thumbnail of every picture in a folder."},
+    {"gpufilter -i photo.jpg -o photo.png", "Convert a picture, without a filter."},
+    {"gpufilter -i photo.jpg -o web.jpg --strip thumbnail=1600:sharpen=0.5",
+     "Shrink a picture for the web, and sharpen it."},
     {"gpufilter -i photo.jpg -o clear.jpg nlmeans=0.025,clahe,vibrance=0.4",
      "Remove noise, and give more contrast and livelier colours."},
     {"gpufilter -i photo.jpg -o marked.jpg overlay=logo.png:southeast:scale=20%",
@@ -409,8 +409,11 @@ enum gf_status gf_help_examples(FILE *file, const char *words, struct gf_error *
     GF_TRY(search_all(&search, error));
     if (search.found)
         return GF_OK;
-    const char *meant = gf_option_synonym(words);
-    meant = meant ? meant : gf_filter_suggest(words);
+    struct gf_foreign_answer answer = {.whose = NULL};
+    const bool is_option =
+        gf_chain_answer(GF_FOREIGN_OPTION, words, &answer) && !strncmp(answer.meaning, "--", 2);
+    answer.meaning[strcspn(answer.meaning, "=")] = '\0';
+    const char *const meant = is_option ? answer.meaning + 2 : gf_filter_suggest(words);
     if (meant) {
         search.words = meant;
         GF_TRY(search_all(&search, error));

@@ -322,11 +322,12 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         gf_whole_source_describe(whole, image->width, image->height, channels, bits,
                                  library_bytes(avif->decoder, alpha) * bits / 8, error);
     whole->base.memory.bytes += gf_avif_thread_bytes(&whole->options);
-    whole->base.stored =
-        (struct gf_stored){.pages = avif->decoder->imageCount,
-                           .seconds = avif->decoder->imageCount > 1 ? avif->decoder->duration : 0,
-                           .bits = (int)image->depth,
-                           .colour = colours == 1 ? GF_STORED_PLAIN : GF_STORED_YCBCR};
+    whole->base.stored = (struct gf_stored){
+        .pages = avif->decoder->imageCount,
+        .seconds = avif->decoder->imageCount > 1 ? avif->decoder->duration : 0,
+        .bits = (int)image->depth,
+        .is_lossless = image->matrixCoefficients == AVIF_MATRIX_COEFFICIENTS_IDENTITY,
+        .colour = colours == 1 ? GF_STORED_PLAIN : GF_STORED_YCBCR};
     if (!status)
         status = apply_crop(avif, error);
     if (!status)

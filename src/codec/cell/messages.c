@@ -70,8 +70,8 @@ static bool header_is_good(const struct gf_cell_header *header)
                            header->has_stripes | header->finishes | header->leaves |
                            header->has_cicp | header->has_srgb | header->has_gamma |
                            header->has_chromaticities | header->has_mdcv | header->has_clli |
-                           header->is_animation | header->has_next | header->renews |
-                           header->density_is_ratio,
+                           header->is_animation | header->is_lossless | header->has_next |
+                           header->renews | header->density_is_ratio,
                    reduction = header->most_reduction;
     const bool told = is_status(header->status) && ends(header->why, sizeof header->why) &&
                       ends(header->error, sizeof header->error);
@@ -184,6 +184,7 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     header->stored_colour = source->stored.colour;
     header->is_float = source->stored.is_float;
     header->is_animation = source->stored.is_animation;
+    header->is_lossless = source->stored.is_lossless;
     header->seconds = source->stored.seconds;
     header->has_next = source->next != NULL;
     header->renews = source->renews;
@@ -290,6 +291,7 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
                                         .colour = (enum gf_stored_colour)header->stored_colour,
                                         .is_float = header->is_float,
                                         .is_animation = header->is_animation,
+                                        .is_lossless = header->is_lossless,
                                         .seconds = header->seconds};
     source->duration = header->duration;
     source->renews = header->renews;

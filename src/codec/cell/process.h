@@ -88,7 +88,7 @@ struct gf_cell_header {
     uint32_t status;
     int32_t width, height, channels, bits;
     int32_t pages, stored_bits;
-    uint32_t stored_colour, is_float, is_animation, has_next, renews, loops;
+    uint32_t stored_colour, is_float, is_animation, is_lossless, has_next, renews, loops;
     double seconds;
     struct gf_duration duration;
     char kind[sizeof((struct gf_stored *)0)->kind];

@@ -530,6 +530,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     whole->base.stored =
         (struct gf_stored){.pages = whole->headers_only && whole->last < 0 ? 0 : count,
                            .seconds = sound && count > 1 ? walk.seconds : 0,
+                           .is_lossless = true,
                            .colour = GF_STORED_PALETTE};
     if (!status)
         status = gf_choose_frames(whole, count, error);

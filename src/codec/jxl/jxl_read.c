@@ -541,6 +541,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
                            .seconds = jxl->header.seconds,
                            .bits = (int)info->bits_per_sample,
                            .colour = jxl->header.black >= 0 ? GF_STORED_CMYK : GF_STORED_PLAIN,
+                           .is_lossless = info->uses_original_profile,
                            .is_float = info->exponent_bits_per_sample > 0};
     const bool inks = jxl->header.black >= 0;
     enum gf_status status = gf_whole_source_describe(

@@ -585,6 +585,7 @@ static struct gf_stored stored_in(const struct gf_png_source *source)
     const bool palette = png_get_color_type(source->png, source->info) == PNG_COLOR_TYPE_PALETTE;
     return (struct gf_stored){.pages = png_pictures(source),
                               .is_animation = png_pictures(source) > 1,
+                              .is_lossless = true,
                               .bits = png_get_bit_depth(source->png, source->info),
                               .colour = palette ? GF_STORED_PALETTE : GF_STORED_PLAIN};
 }

@@ -233,12 +233,21 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
 static double library_bytes(const struct webp_source *webp)
 {
     const double opaque_bytes = 1, alpha_bytes = 5.5, lossless_bytes = 4.5, animated_bytes = 12;
+    return webp->animated                        ? animated_bytes
+           : webp->whole.base.stored.is_lossless ? lossless_bytes
+           : webp->alpha                         ? alpha_bytes
+                                                 : opaque_bytes;
+}
+
+/* Whether the first picture is lossless. */
+static bool is_lossless(const struct webp_source *webp)
+{
     WebPIterator frame;
-    if (webp->animated || !gf_webp.WebPDemuxGetFrame(webp->demuxer, 1, &frame))
-        return animated_bytes;
+    if (!gf_webp.WebPDemuxGetFrame(webp->demuxer, 1, &frame))
+        return false;
     const bool lossless = frame.fragment.size >= 4 && !memcmp(frame.fragment.bytes, "VP8L", 4);
     gf_webp.WebPDemuxReleaseIterator(&frame);
-    return lossless ? lossless_bytes : webp->alpha ? alpha_bytes : opaque_bytes;
+    return lossless;
 }
 
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
@@ -261,6 +270,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         return gf_whole_source_fail(whole, "it holds no picture", error);
     GF_TRY(gf_choose_frames(whole, pages, error));
     whole->base.stored.pages = pages;
+    whole->base.stored.is_lossless = is_lossless(webp);
     whole->base.stored.seconds = seconds_of(webp, pages);
     whole->base.metadata.loops = gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_LOOP_COUNT);
     webp->alpha = webp->animated ? shows_through(webp, width, height) : flags & ALPHA_FLAG;

@@ -14,7 +14,7 @@ struct nlmeans {
 };
 
 static const struct gf_param params[] = {
-    GF_PARAM(struct nlmeans, h, 0.1, 0.001, 10,
+    GF_PARAM(struct nlmeans, h, 0.1, 0.001, 0.5,
              "how far patches may differ, as a part of the full scale: about the noise's standard "
              "deviation, or a little more"),
     GF_PARAM_INT(struct nlmeans, search, 10, 1, GF_NLMEANS_SEARCH_MAX,

@@ -219,6 +219,18 @@ static bool loses_hdr(enum gf_file_format file_format, const struct gf_plan *pla
     return plan->icc.hdr[1] && !gf_format_names_hdr(file_format);
 }
 
+/* Whether the output is an animation that is lossless as its input is: the user chooses no quality,
+ * nor how else the file is lossy. */
+static bool stays_lossless(const struct gf_picture_task *task, const struct gf_options *options)
+{
+    const struct gf_file_type *const type = gf_file_type(task->file_format);
+    const bool chosen = options->quality_chosen || options->max_bytes || options->target_ssim > 0 ||
+                        options->depth > 8 || options->quality != gf_options_default().quality ||
+                        options->subsampling != GF_SUBSAMPLING_AUTO;
+    return task->lossless && !task->each && !chosen && type && type->lossy == GF_LOSSY_USUALLY &&
+           gf_format_animates(task->file_format);
+}
+
 struct gf_options gf_pipeline_sink_options(const struct gf_pipeline *pipeline,
                                            const struct gf_picture_task *task)
 {
@@ -226,6 +238,7 @@ struct gf_options gf_pipeline_sink_options(const struct gf_pipeline *pipeline,
     options.depth = task->depth ? task->depth : options.depth;
     /* Pictures from memory have no orientation that could be applied. */
     options.autorotate &= task->input != NULL;
+    options.lossless |= stays_lossless(task, &options);
     return options;
 }
 

@@ -31,6 +31,7 @@ enum gf_stored_colour {
 struct gf_stored {
     int pages;         /* number of pictures or frames; 0: the header does not count them */
     bool is_animation; /* the pictures are the frames of an animation */
+    bool is_lossless;  /* the file holds the samples as they were given; false: not known */
     double seconds;    /* duration of all frames, shown once; 0: unknown */
     int bits;          /* bits of a sample in the file; 0: as many as `format` says */
     enum gf_stored_colour colour;
