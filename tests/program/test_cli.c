@@ -304,7 +304,8 @@ static void test_refusals(void **state)
                               "dashes: negate");
     assert_refused("-sepia-tone 80%",
                    "unknown option '-sepia-tone'; did you mean the filter 'colormatrix=sepia'?");
-    assert_refused("--info=stats a", "--info=stats is none of table, json, statistics, statistics:table, statistics:json; did you "
+    assert_refused("--info=stats a", "--info=stats is none of table, json, statistics, "
+                                     "statistics:table, statistics:json; did you "
                                      "mean 'statistics'?");
     assert_refused("-y -i a -o b", "unknown option '-y': outputs that exist are replaced anyway");
     assert_refused("--auto_orient", "unknown option '--auto_orient': pictures are turned upright "
