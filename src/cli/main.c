@@ -134,8 +134,13 @@ static enum gf_status help(const struct gf_command *command, struct gf_error *er
 {
     const struct gf_topic *page = command->subject;
     const struct gf_filter *filter = command->topic;
-    if (page && !page->text)
+    if (page && !page->text) {
+        if (!command->chain) {
+            GF_TRY(gf_help_topic(stdout, page, error));
+            putc('\n', stdout);
+        }
         return gf_study_help(stdout, command->chain, error);
+    }
     if (!page && !filter && command->chain) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(command->chain, "=,"), command->chain);

@@ -83,11 +83,10 @@ GF_EMBED(study_manual, "src/cli/study/manual.txt");
 
 static void put_times(FILE *file)
 {
-    fprintf(
-        file,
-        ".PP\nTimes are of the device\\(aqs clock: the median of up to %d runs, the least and the "
-        "most.\n",
-        GF_TIMING_RUNS_MAX);
+    fprintf(file,
+            ".PP\nTimes are of the device's clock: the median of up to %d runs, the least and the "
+            "most.\n",
+            GF_TIMING_RUNS_MAX);
 }
 
 static void put_labs(FILE *file)
