@@ -321,7 +321,7 @@ static void append_plain(struct paragraph *paragraph, const char *line, size_t l
 {
     char plain[sizeof paragraph->text];
     size_t size = 0;
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length && size + 1 < sizeof plain; i++) {
         if (line[i] != '\\')
             plain[size++] = line[i];
         else if (line[++i] == 'f')
@@ -338,8 +338,9 @@ static void append_plain(struct paragraph *paragraph, const char *line, size_t l
 static void print_plain(FILE *file, const char *roff)
 {
     struct paragraph paragraph = {.file = file, .indent = 2};
-    for (const char *line = roff; *line; line += strcspn(line, "\n") + 1) {
+    for (const char *line = roff, *next; *line; line = next) {
         const size_t length = strcspn(line, "\n");
+        next = line + length + (line[length] == '\n');
         const bool heads = !strncmp(line, ".SH ", 4) || !strncmp(line, ".SS ", 4);
         if (*line != '.' || !strncmp(line, ".B ", 3)) {
             append_plain(&paragraph, line + (*line == '.' ? 3 : 0),
