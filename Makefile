@@ -230,6 +230,7 @@ $(BUILD)/%.o: %.c $(BUILD)/configured
 $(BUILD)/src/report/page/page.o: $(addprefix src/report/page/page.,html css js)
 $(BUILD)/src/cli/help/help.o: samples/README.md
 $(BUILD)/src/cli/help/man.o: src/cli/help/manual.txt
+$(BUILD)/src/cli/help/topics.o: $(wildcard src/cli/help/topics/*.txt)
 $(BUILD)/src/cli/help/completion.o: $(addprefix src/cli/help/completion.,bash zsh fish)
 $(BUILD)/src/cli/study/study_help.o: src/cli/study/manual.txt
 
@@ -409,14 +410,16 @@ BINDIR = $(PREFIX)/bin
 LIBDIR = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 CMAKEDIR = $(LIBDIR)/cmake/gpufilter
-MANDIR = $(PREFIX)/share/man/man1
+MANDIR = $(PREFIX)/share/man
+TOPICS := $(basename $(notdir $(wildcard src/cli/help/topics/*.txt))) $(if $(filter 0,$(STUDY)),,study)
+MANUALS = $(MANDIR)/man1/gpufilter.1 $(TOPICS:%=$(MANDIR)/man7/gpufilter-%.7)
 COMPLETIONDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 SONAME := libgpufilter.so.0
 INSTALLED = $(BINDIR)/gpufilter $(LIBDIR)/libgpufilter.a $(LIBDIR)/libgpufilter.so $(LIBDIR)/$(SONAME) \
   $(LIBDIR)/libgpufilter.so.$(VERSION) $(LIBDIR)/pkgconfig/gpufilter.pc $(CMAKEDIR) $(INCLUDEDIR)/gpufilter \
-  $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish
+  $(MANUALS) $(COMPLETIONDIR)/gpufilter $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish
 
 # The files for pkg-config and CMake find the folders from where they lie themselves, so that an installation can be moved;
 # the system's own folders keep their names, which compilers know, and so do folders elsewhere. from_prefix: a folder under PREFIX; up: from it to PREFIX.
@@ -475,11 +478,12 @@ install: $(if $(and $(wildcard $(PROGRAM)),$(wildcard $(LIB_SO))),fresh,all) ## 
 	@printf '%s\n' "$$PKG_CONFIG_FILE" >$(DESTDIR)$(LIBDIR)/pkgconfig/gpufilter.pc
 	@printf '%s\n' "$$CMAKE_CONFIG_FILE" >$(DESTDIR)$(CMAKEDIR)/gpufilter-config.cmake
 	@printf '%s\n' "$$CMAKE_VERSION_FILE" >$(DESTDIR)$(CMAKEDIR)/gpufilter-config-version.cmake
-	$(PROGRAM) --man >$(DESTDIR)$(MANDIR)/gpufilter.1
+	$(PROGRAM) --man >$(DESTDIR)$(MANDIR)/man1/gpufilter.1
+	for topic in $(TOPICS); do $(PROGRAM) --man=$$topic >$(DESTDIR)$(MANDIR)/man7/gpufilter-$$topic.7 || exit 1; done
 	$(PROGRAM) --completion=bash >$(DESTDIR)$(COMPLETIONDIR)/gpufilter
 	$(PROGRAM) --completion=zsh >$(DESTDIR)$(ZSHDIR)/_gpufilter
 	$(PROGRAM) --completion=fish >$(DESTDIR)$(FISHDIR)/gpufilter.fish
-	cd $(DESTDIR)/ && chmod 644 $(patsubst /%,./%,$(LIBDIR)/pkgconfig/gpufilter.pc $(CMAKEDIR)/*.cmake $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter \
+	cd $(DESTDIR)/ && chmod 644 $(patsubst /%,./%,$(LIBDIR)/pkgconfig/gpufilter.pc $(CMAKEDIR)/*.cmake $(MANUALS) $(COMPLETIONDIR)/gpufilter \
 	  $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish)
 	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true # else programs find the library only after the next one
 

@@ -113,6 +113,11 @@ draws "a run of a GPU is drawn" gpu '<dt>wall time</dt><dd>10.0 ms</dd>' '<dt>fr
     '<title>CUDA start: 1.500 ms at 0.000 ms</title>' '<title>blur: 1.000 ms at 3.000 ms, 1.0 kB</title>' '<li>lane 0</li>' '<li>lane 0 (2)</li>' \
     '<li>writer</li>' '<rect class="s1" x="50000" y="98" height="20" width="30000">' '100 MB' '25.0%' 'download 2.5 GB/s' '!A stage that stays in a cache can pass 100%..'
 
+sed 's/"start_ms": 1.5/"start_ms": 9/' "$work/gpu.json" >"$work/start.json"
+"$GPUFILTER" --report="$work/start.html" "$work/start.json"
+draws "a run that the start of CUDA bounds says so" start '<dt>bound by</dt><dd>CUDA start</dd>' '!</strong> bounds the run: it is busy' \
+    '<strong>The start of CUDA</strong> bounds the run: it takes 90% of the wall time. Of the stages <strong>blur</strong> is busy longest, for 80%'
+
 # compare NAME MS: a comparison whose default takes MS
 compare()
 {
@@ -150,7 +155,8 @@ draws "a comparison of a GPU is drawn" first '<dd>1.0 and 1.0 GB/s</dd>' '64x48 
     '<tr class="chosen"><th scope="row">tiled<span class="what">&lt;/script&gt;&lt;script&gt;' '<td class="n">4.00×</td><td class="n">12.3×</td><td class="n">50.0%</td>' \
     '<td class="n">40</td><td class="n">1024</td><td class="n">16</td><td class="n">75%</td><td class="n bad">3: wrong</td>' \
     'not run: &lt;/script&gt;' '<figcaption>Bands in flight</figcaption>' 'measured: 5 at 2 (4 to 6)' '<figcaption>Instructions against bytes</figcaption>' \
-    '<title>naive: 4.608e+8 at 100 (4.389e+8 to 4.726e+8)</title>' '!tiled: ' 'not run: nothing to fuse' '!Size of the bands'
+    '<title>naive: 4.608e+8 at 100 (4.389e+8 to 4.726e+8)</title>' '!tiled: ' \
+    '<path class="curve limit"' '<span class="key limit">' '<circle class="s0"' '>500 M</text>' '!e+04 M' 'not run: nothing to fuse' '!Size of the bands'
 [ "${has_node-}" ] && result "the default variant comes last" "$(grep -o '<th scope="row">[a-z]*' "$work/first.drawn" | head -n 3 | tr -d '\n' |
     grep -qx '<th scope="row">naive<th scope="row">packed<th scope="row">tiled' || grep -o '<th scope="row">[a-z]*' "$work/first.drawn" | head -n 3)"
 "$GPUFILTER" --report="$work/sides.html" "$work/first.json" "$work/second.json"
@@ -165,7 +171,7 @@ draws "the place of the largest difference is drawn" spot 'differs most from the
     '<canvas width="2" height="1" role="img" aria-label="the difference, enlarged">'
 "$GPUFILTER" --report="$work/labs.html" "$work/lab.json"
 draws "labs are drawn" labs '<strong>1 hold</strong> here, and <strong>1 do not</strong>' '<a href="#report0-1">transpose</a>' '<article id="report0-1"' \
-    '>V100, offset 0</text>' 'Guide 4, 9.2.1.3: V100: 790 GB/s' '= agrees</span> a misaligned copy is slower' '<th class="n" scope="col">read and write, GB/s</th>' \
+    '>V100, offset 0</text>' 'CUDA C++ Best Practices Guide, 9.2.1.3: V100: 790 GB/s' '= agrees</span> a misaligned copy is slower' '<th class="n" scope="col">read and write, GB/s</th>' \
     '<title>read and write: 900 at 1</title>' '<td class="n">0.1</td>' 'guide: 290, Quadro RTX 6000' '<td class="n">518.00</td>' '!window.hostile=1<'
 
 # 100 pictures in 10 s, of which two are slow, three that failed, one skipped, and a torn line.

@@ -27,8 +27,12 @@ missing()
     esac
     case $1 in
     ffmpeg\ *) ffmpeg -v quiet -y -f lavfi -i testsrc=duration=0.2 clip.mp4 </dev/null || echo "needs ffmpeg that makes a clip" ;;
+    curl\ *) command -v curl >/dev/null || echo "needs curl" ;;
+    *.tif*) "$GPUFILTER" --version | grep -e '^without TIFF' ;;
+    *.gif*) "$GPUFILTER" --version | grep -e '^without GIF' ;;
     jq\ *) command -v jq >/dev/null || echo "needs jq" ;;
     */parallel.sh*) parallel --version 2>/dev/null | grep -q GNU || echo "needs GNU parallel" ;;
+    pip\ *) echo "would install" ;;
     sbatch\ *) echo "would start jobs of a cluster" ;;
     esac
 }
@@ -82,14 +86,32 @@ for page in README.md samples/README.md; do
 done
 
 cd "$root" || exit 1
-for page in README.md samples/README.md samples/cluster/README.md samples/cluster/arithmetic.md samples/gallery/README.md tests/bench/results/README.md .github/*.md; do
+for page in README.md samples/README.md samples/strangers.md samples/cluster/README.md samples/cluster/arithmetic.md samples/gallery/README.md tests/bench/results/README.md .github/*.md; do
     result "the links of $page" "$({
         grep -o '](\([^)]*\))' "$page" | sed 's/](\(.*\))/\1/'
         grep -o '\(src\|href\)="[^"]*"' "$page" | sed 's/.*="\(.*\)"/\1/'
-    } | sort -u | while read -r link; do
+    } | sort -u | grep -v '^https:' | while read -r link; do
         [ -e "$(dirname "$page")/${link%%#*}" ] || echo "$link"
     done)"
 done
+
+# The first screen: a command and the picture that it makes, of one size before and after, how to install it, and where to read on.
+result "README.md is short, and its first 30 lines have what is looked for first" "$({
+    [ "$(wc -l <README.md)" -le 250 ] || echo "it has $(wc -l <README.md) lines"
+    head -n 14 README.md | grep -q '^gpufilter -i samples/' || echo "no command comes first"
+    head -n 14 README.md | grep -o 'width="[0-9]*"' | sort -u | wc -l | grep -qx 1 || echo "before and after have several sizes"
+    head -n 30 README.md >"$work/first"
+    for text in samples/gallery/after.jpg 'make install' 'make deb' 'pip install' '](samples/README.md)'; do
+        grep -qF -e "$text" "$work/first" || echo "no $text"
+    done
+})"
+# "| [what](tests/bench/results/FILE): 6.0 ms, ... |": the numbers stand in that file.
+result "the figures of README.md are in the results" "$(sed -n 's/.*](\(tests\/bench\/results\/[^)]*\)): \(.*\)|$/\1 \2/p' README.md |
+    while read -r file text; do
+        for number in $(printf '%s\n' "$text" | grep -o '[0-9][0-9.]*'); do
+            grep -qF -e "$number" "$file" || echo "$number is not in $file"
+        done
+    done)"
 
 # mean A B: by how many levels two PPM files of one size differ, as a mean over their bytes
 mean()

@@ -248,12 +248,13 @@ enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *er
     struct run *const run = calloc(1, sizeof *run);
     if (!run)
         return gf_fail_memory(error);
-    const bool counts = command->form == GF_INFO_STATISTICS;
+    const bool counts = command->form >= GF_INFO_STATISTICS;
     struct gf_options options = command->options;
     *run = (struct run){.command = command, .options = options};
     run->options.threads = 1;
     options.warn = command->quiet ? NULL : gf_message_warn;
-    run->json = command->form == GF_INFO_JSON || (counts && !isatty(STDOUT_FILENO));
+    run->json = command->form == GF_INFO_JSON || command->form == GF_INFO_STATISTICS_JSON ||
+                (command->form == GF_INFO_STATISTICS && !isatty(STDOUT_FILENO));
     enum gf_status status = expand(run, error);
     if (!status && counts)
         status = gf_pipeline_open(command->chain, &options, &run->pipeline, error);

@@ -136,6 +136,34 @@ static enum gf_status filter(struct gf_command *command, struct gf_error *error)
     return command->profile >= GF_PROFILE_COMPARE ? gf_act_study(command, error) : GF_OK;
 }
 
+/* Explains what is named by --help or, as in "resize --help", by a chain's first filter. */
+static enum gf_status help(const struct gf_command *command, struct gf_error *error)
+{
+    const struct gf_topic *page = command->subject;
+    const struct gf_filter *filter = command->topic;
+    if (page && !page->text) {
+        if (!command->chain) {
+            GF_TRY(gf_help_topic(stdout, page, error));
+            putc('\n', stdout);
+        }
+        return gf_study_help(stdout, command->chain, error);
+    }
+    if (!page && !filter && command->chain) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(command->chain, "=,"), command->chain);
+        page = gf_topic_find(name);
+        if (!page)
+            GF_TRY(gf_filter_named(name, "", &filter, error));
+    }
+    if (page)
+        return gf_help_topic(stdout, page, error);
+    if (filter)
+        gf_help_filter(stdout, filter);
+    else
+        gf_help_print(stdout);
+    return GF_OK;
+}
+
 static enum gf_status act(struct gf_command *command, struct gf_error *error)
 {
     switch (command->action) {
@@ -148,13 +176,7 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
     case GF_ACTION_LAB:
         return gf_act_study(command, error);
     case GF_ACTION_HELP:
-        if (command->help == GF_HELP_STUDY)
-            return gf_study_help(stdout, command->chain, error);
-        if (command->topic)
-            gf_help_filter(stdout, command->topic);
-        else
-            gf_help_print(stdout);
-        break;
+        return help(command, error);
     case GF_ACTION_LIST:
         gf_help_list(stdout, command->form);
         break;
@@ -178,6 +200,8 @@ static enum gf_status act(struct gf_command *command, struct gf_error *error)
     case GF_ACTION_SERVE:
         return gf_act_serve(command, error);
     case GF_ACTION_MAN:
+        if (command->man)
+            return gf_man_topic(stdout, command->man, error);
         gf_man_print(stdout);
         break;
     case GF_ACTION_COMPLETION:

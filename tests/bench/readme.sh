@@ -13,13 +13,13 @@ if command -v python3 >/dev/null; then
     mv "$folder/arithmetic.md" "$folder/samples/cluster"
 fi
 
-# five pictures a row, each a link to its line of the gallery
+# five pictures a row, which is a line, each a link to its line of the gallery
 gallery()
 {
     echo '<table>'
     "$program" --list=markdown | sed -n 's/^| `\([a-z0-9_]*\)`.*/\1/p' | awk '
-        NR % 5 == 1 { if (NR > 1) print "</tr>"; print "<tr>" }
-        { printf "<td align=\"center\"><a href=\"samples/gallery/README.md\"><img src=\"samples/gallery/%s.jpg\" height=\"87\" alt=\"%s\"></a><br><code>%s</code></td>\n", $1, $1, $1 }
+        NR % 5 == 1 { printf "%s", (NR > 1 ? "</tr>\n<tr>" : "<tr>") }
+        { printf "<td align=\"center\"><a href=\"samples/gallery/README.md\"><img src=\"samples/gallery/%s.jpg\" height=\"87\" alt=\"%s\"></a><br><code>%s</code></td>", $1, $1, $1 }
         END { print "</tr>" }'
     echo '</table>'
 }

@@ -107,6 +107,18 @@ stdout_has '^segment 3  .*, which see the whole picture$'
 stdout_has '^  transpose: reads and writes 25.4 kB'
 stdout_has '^time       at least '
 
+begin "--explain --device=cuda plans without a GPU, and says so"
+CUDA_VISIBLE_DEVICES='' run 0 gpufilter --explain --device=cuda -i header.png blur=2,gamma=2,invert,equalize
+silent
+stdout_has '^device     cuda, not here: the plan for a GPU with 8 GiB of free memory (asked for; nothing is measured)$'
+stdout_has '^bandwidth  not measured'
+stdout_has '^  upload 12.7 kB$'
+stdout_has '^    variant [a-z]*: '
+stdout_has '^  the result lies whole in device memory for the next segment$'
+stdout_has '^estimate  *CPU .*, GPU '
+run 2 gpufilter --explain --device=cuda -i header.png blurr
+run 75 gpufilter --explain --device=cuda -i missing.png blur
+
 begin "--explain beside --no-fuse, --band-rows, --lanes and -o"
 run 0 gpufilter --explain --device=cpu --lanes=3 --band-rows=9 --no-fuse -i in.png -o none.png gamma=2,invert
 silent

@@ -4,7 +4,7 @@ run 0 gpufilter --help
 silent
 stdout_has '^Usage: gpufilter -i FILE -o FILE'
 stdout_has '--quality=N  *quality of lossy formats (1..100; default 90)'
-[ "$(wc -l <stdout)" -le 220 ] || problem "--help has $(wc -l <stdout) lines"
+[ "$(wc -l <stdout)" -le 200 ] || problem "--help has $(wc -l <stdout) lines"
 [ "$(awk 'length > 80' stdout | wc -l)" -eq 0 ] || problem "a line of --help is too long"
 
 for word in --completion --man GPUFILTER_OPTS; do stdout_has "$word"; done
@@ -41,6 +41,15 @@ run 0 gpufilter --examples posterize
 stdout_has '^gpufilter .*posterize=2:bayer8$'
 stdout_has "^gpufilter -i in.png -o out.png 'posterize=.*'\$"
 
+begin "--examples finds words, not parts of them, and has what people look for"
+for word in gif heic url tiff dng phone rename progress raw gpu; do
+    run 0 gpufilter --examples "$word"
+    grep -qi "^#.*$word" stdout || problem "no example is for $word"
+    [ "$(grep -c '^[^#]' stdout)" -le 30 ] || problem "$word finds nearly all"
+done
+run 0 gpufilter --examples raw
+! grep draw stdout || problem "raw finds draw"
+
 begin "--examples without a word prints all, and a word of other programs is understood"
 run 0 gpufilter --examples
 commands=$(sed -n '/^```sh$/,/^```$/p' "$here/../samples/README.md" | grep -v '^```' | head -n 4)
@@ -71,6 +80,7 @@ begin "--help=study"
 run 0 gpufilter --help=study hue
 silent
 run 0 gpufilter --help study
+stdout_has '^COMPARISON$'
 stdout_has "^Variants of a filter's CUDA kernels"
 run 2 gpufilter --help=study blurr
 stderr_is "gpufilter: unknown filter 'blurr'; did you mean 'blur'?"
@@ -97,8 +107,57 @@ stdout_has '^cpu '
 stdout_has '^cuda'
 silent
 
-begin "the manual says what converts colours"
+begin "topics are explained as text of 80 columns; a filter or topic may come before --help"
+gpufilter --help | sed -n '/^Topics:/,/^$/s/^  \([a-z]*\) .*/\1/p' >topics
+[ "$(wc -l <topics)" -ge 9 ] || problem "there are $(wc -l <topics) topics"
+while read -r topic; do
+    run 0 gpufilter --help "$topic"
+    silent
+    stdout_has "^$topic: "
+    ! grep -n '.\{81\}' stdout || problem "$topic: a line is too long"
+    ! grep -n '\\\|(aq\|^\.[A-Z]' stdout || problem "$topic has markup"
+done <topics
+run 0 gpufilter --help resize
+mv stdout resize
+for words in 'resize --help' '-i in.png resize=w=3,blur -h'; do
+    # shellcheck disable=SC2086 # its words
+    run 0 gpufilter $words
+    cmp -s stdout resize || problem "$words is not --help resize"
+done
+run 0 gpufilter batches --help
+stdout_has '^batches: '
+run 2 gpufilter rezise --help
+stderr_is "gpufilter: unknown filter 'rezise'; did you mean 'resize'?"
+
+begin "the manual has at most 10,000 words with all its topics, examples on its first screen, options of two lines"
 run 0 gpufilter --man
+mv stdout gpufilter.1
+while read -r topic; do
+    run 0 gpufilter --man="$topic"
+    silent
+    stdout_has "^.TH GPUFILTER-$topic 7"
+    if command -v groff >/dev/null; then
+        mv stdout page
+        run 0 groff -man -Tascii -ww -z page
+        silent
+        mv page stdout
+    fi
+    cat stdout >>pages
+done <topics
+words=$(cat gpufilter.1 pages | wc -w)
+[ "$words" -le 10000 ] || problem "the manual has $words words"
+[ "$(wc -w <gpufilter.1)" -le 3000 ] || problem "gpufilter(1) has $(wc -w <gpufilter.1) words"
+[ "$(grep -n '^.SH EXAMPLES' gpufilter.1 | cut -d: -f1)" -le 10 ] || problem "the examples come late"
+gpufilter --help | awk '
+    /^[^ ]/ { option = "" }
+    /^  (-.,|   ) --/ { option = $0; lines = substr($0, 34, 1) == " " && substr($0, 35, 1) != "" }
+    option && /^ {34}[^ ]/ && ++lines == 3 { print option }' >long
+[ ! -s long ] || problem "options with more than two lines: $(cat long)"
+run 2 gpufilter --man=wobble
+stderr_is "gpufilter: --man: 'wobble' is no topic (--man lists them)"
+
+begin "the manual says what converts colours"
+run 0 gpufilter --man=colours
 tr '\n' ' ' <stdout | grep -q 'ICC profile is copied, unless .fBicc.fR, .fBthumbnail.fR or .fB.-.-to.-icc.fR converts' ||
     problem "it does not"
 

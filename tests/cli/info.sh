@@ -63,7 +63,7 @@ stdout_has '^{"file":"-","format":"PNG","bytes":null,'
 begin "the manual has every key of the JSON"
 run 0 gpufilter --info=statistics -i camera.jpg
 tr ',{[' '\n\n\n' <stdout | sed -n 's/^"\([a-z_]*\)":.*/\1/p' | sort -u >keys
-gpufilter --man | tr -d '\\' >manual
+gpufilter --man=reports | tr -d '\\' >manual
 while read -r key; do
     grep -qE "(fB|[.])${key}fR\$" manual || [ "$key" = statistics ] || [ "$key" = channels ] || problem "the manual has no $key"
 done <keys
@@ -116,6 +116,12 @@ silent
 run 4 gpufilter --info=statistics -i cut.png
 stderr_like 'cut.png: truncated'
 stdout_has '^{"file":"cut.png","error":"cut.png: truncated'
+
+begin "statistics have a form for people and one for programs, wherever they go"
+run 0 gpufilter --info=statistics:table -i in.png
+stdout_has '^green  *[0-9]*\.\.[0-9]*, mean '
+run 0 gpufilter --info=statistics:json -i in.png
+stdout_has '^{"file":"in.png",.*"statistics":{'
 
 begin "statistics of 8 and 16 bits"
 printf 'P5\n5 1\n255\n\001\003\003\010\377' >five.pgm

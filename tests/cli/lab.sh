@@ -23,8 +23,8 @@ stdout_has '^offset: '
 
 begin "the manual and the completion name the labs"
 run 0 gpufilter --lab
-run 0 gpufilter --man
-stdout_has "^.SS l2-window"
+run 0 gpufilter --man=study
+stdout_has "^.fBruns.fR"
 run 0 gpufilter --completion=bash
 stdout_has "\-\-lab) kind=words offers='all offset "
 

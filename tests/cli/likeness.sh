@@ -38,7 +38,7 @@ same one stdout
 run 1 gpufilter --compare=json:min-ssim=0.9 "$goldens/rgb.ppm" "$goldens/00.ppm"
 stdout_has '^{"largest":172,'
 run 2 gpufilter --compare=in.ppm in.ppm in.ppm
-run 0 gpufilter --man
+run 0 gpufilter --man=reports
 for key in largest mean psnr ssim ms_ssim equal; do stdout_has "^.fB$key.fR\$"; done
 
 begin "--compare and --profile=compare turn a picture upright by its EXIF orientation"

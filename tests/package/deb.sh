@@ -20,7 +20,7 @@ mv "$root/usr/include" "$dev/usr/"
 mv "$root$libdir/pkgconfig" "$root$libdir/cmake" "$root$libdir/libgpufilter.a" "$root$libdir/libgpufilter.so" "$dev$libdir/"
 cp LICENSE "$root/usr/share/doc/gpufilter/copyright"
 cp LICENSE "$dev/usr/share/doc/gpufilter-dev/copyright"
-gzip -9n "$root/usr/share/man/man1/gpufilter.1"
+gzip -9n "$root/usr/share/man/man1/gpufilter.1" "$root"/usr/share/man/man7/*.7
 strip --strip-unneeded "$root/usr/bin/gpufilter" "$root$libdir"/libgpufilter.so.*
 strip --strip-debug "$dev$libdir/libgpufilter.a"
 

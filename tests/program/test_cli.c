@@ -190,8 +190,8 @@ static void test_actions(void **state)
     assert_string_equal(gf_filter_name(parsed("--help blur").topic), "blur");
     assert_string_equal(gf_filter_name(parsed("-h blur").topic), "blur");
     assert_string_equal(gf_filter_name(parsed("--help=flop").topic), "hflip");
-    assert_int_equal(parsed("--help blur").help, GF_HELP_USE);
-    assert_int_equal(parsed("--help=study").help, GF_HELP_STUDY);
+    assert_null(parsed("--help blur").subject);
+    assert_string_equal(parsed("--help=study").subject->name, "study");
     assert_string_equal(parsed("--help=study blur").chain, "blur");
     assert_string_equal(parsed("--help study blur").chain, "blur");
     assert_null(parsed("--help -v").topic);
@@ -306,7 +306,8 @@ static void test_refusals(void **state)
                               "dashes: negate");
     assert_refused("-sepia-tone 80%",
                    "unknown option '-sepia-tone' (ImageMagick); did you mean 'colormatrix=sepia'?");
-    assert_refused("--info=stats a", "--info=stats is none of table, json, statistics; did you "
+    assert_refused("--info=stats a", "--info=stats is none of table, json, statistics, "
+                                     "statistics:table, statistics:json; did you "
                                      "mean 'statistics'?");
     assert_refused("-y -i a -o b",
                    "unknown option '-y' (FFmpeg): outputs that exist are replaced anyway");
@@ -738,7 +739,7 @@ static void test_manual(void **state)
     }
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
         char heading[64];
-        snprintf(heading, sizeof heading, ".SS %s\n", gf_filter_name(filter));
+        snprintf(heading, sizeof heading, ".TP\n\\fB%s\\fR\n", gf_filter_name(filter));
         assert_non_null(strstr(manual, heading));
     }
     free(manual);

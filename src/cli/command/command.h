@@ -38,12 +38,18 @@ enum gf_profile_form {
     GF_PROFILE_COMPARE_JSON,
     GF_PROFILE_COMPARE_HTML,
 };
-enum gf_help_form { GF_HELP_USE, GF_HELP_STUDY };
 enum gf_list_form { GF_LIST_TEXT, GF_LIST_MARKDOWN };
 enum gf_devices_form { GF_DEVICES_TEXT, GF_DEVICES_MEASURE, GF_DEVICES_JSON };
 enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
 
-enum gf_info_form { GF_INFO_TABLE, GF_INFO_JSON, GF_INFO_STATISTICS };
+enum gf_info_form {
+    GF_INFO_TABLE,
+    GF_INFO_JSON,
+    GF_INFO_STATISTICS, /* this form and the later ones count levels; it is a table on a terminal,
+                           else JSON */
+    GF_INFO_STATISTICS_TABLE,
+    GF_INFO_STATISTICS_JSON,
+};
 
 enum gf_serve_form { GF_SERVE_BEGIN, GF_SERVE_STOP };
 
@@ -73,10 +79,10 @@ struct gf_command_output {
 struct gf_command {
     enum gf_action action;
     int form; /* the form that the value of --list, --devices and the like chooses */
-    enum gf_help_form help;
-    const struct gf_filter *topic;            /* the filter given to --help; or NULL */
-    const char *lab, *examples;               /* the values of --lab and --examples; or NULL */
-    const char *likeness;                     /* the value of --compare; or NULL */
+    const struct gf_filter *topic;    /* the filter given to --help; or NULL */
+    const struct gf_topic *subject;   /* the topic given to --help; or NULL */
+    const char *lab, *examples, *man; /* the values of --lab, --examples and --man; or NULL */
+    const char *likeness;             /* the value of --compare; or NULL */
     const char *input[GF_COMMAND_INPUTS_MAX]; /* the pictures, or the files that --report reads */
     int inputs;
     const char *trace, *log, *resume, *metrics; /* files; NULL: not given */

@@ -186,7 +186,7 @@ static enum gf_status check_info(const struct gf_command *command, struct gf_err
     if (command->output)
         return gf_fail(error, GF_ERROR_USAGE, "--info writes no picture: '-o %.80s'",
                        command->output);
-    if (command->form != GF_INFO_STATISTICS && (command->chain || command->chain_file))
+    if (command->form < GF_INFO_STATISTICS && (command->chain || command->chain_file))
         return gf_fail(error, GF_ERROR_USAGE,
                        "--info: '%.80s' is no file, and only --info=statistics takes a chain",
                        command->chain ? command->chain : command->chain_file);

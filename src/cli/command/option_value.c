@@ -1,4 +1,5 @@
 #include "cli/command/command.h"
+#include "cli/help/topics.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -234,16 +235,13 @@ static enum gf_status set_range(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
-/* Stores the topic of --help: a filter, an option with parameters, or a choice such as "study". */
-static enum gf_status set_topic(const struct gf_option *option, const char *text,
-                                struct gf_command *command, struct gf_error *error)
+/* Stores what --help is about: a topic, a filter or an option with parameters. */
+static enum gf_status set_topic(const char *text, struct gf_command *command,
+                                struct gf_error *error)
 {
-    for (const struct gf_choice *choice = option->choices; choice->name; choice++) {
-        if (!strcmp(choice->name, text)) {
-            command->help = (enum gf_help_form)choice->value;
-            return GF_OK;
-        }
-    }
+    command->subject = gf_topic_find(text);
+    if (command->subject)
+        return GF_OK;
     for (int kind = GF_SHEET_JOIN; kind <= GF_SHEET_TILES; kind++) {
         const struct gf_filter *const declaration = gf_sheet_declaration((enum gf_sheet_kind)kind);
         if (!strcmp(gf_filter_name(declaration) + strlen("--"), text))
@@ -299,7 +297,7 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     case GF_OPTION_RANGE:
         return set_range(option, value, &command->options, error);
     case GF_OPTION_FILTER:
-        return set_topic(option, value, command, error);
+        return set_topic(value, command, error);
     case GF_OPTION_SET:
         return set_set(option, value, member, error);
     case GF_OPTION_SMALL_SET:

@@ -7,6 +7,7 @@
 #include "base/text/plain_text.h"
 #include "batch/sheets/sheet.h"
 #include "cli/command/command.h"
+#include "cli/help/topics.h"
 #include "cli/study/study.h"
 
 /* The offset of the member of the command that an option sets. */
@@ -64,7 +65,6 @@ static const struct gf_choice profiles[] = {
     GF_STUDY({"compare", GF_PROFILE_COMPARE}, {"compare:json", GF_PROFILE_COMPARE_JSON},
     {"compare:html" GF_CHOICE_FILE, GF_PROFILE_COMPARE_HTML},) {0},
 };
-static const struct gf_choice help_forms[] = {GF_STUDY({"study", GF_HELP_STUDY},) {0}};
 static const struct gf_choice lists[] = {
     {"text", GF_LIST_TEXT}, {"markdown", GF_LIST_MARKDOWN}, {0},
 };
@@ -76,7 +76,7 @@ static const struct gf_choice device_forms[] = {
 };
 static const struct gf_choice serve_forms[] = {{"stop", GF_SERVE_STOP}, {0}};
 static const struct gf_choice info_forms[] = {
-    {"table", GF_INFO_TABLE}, {"json", GF_INFO_JSON}, {"statistics", GF_INFO_STATISTICS}, {0},
+    {"table", GF_INFO_TABLE}, {"json", GF_INFO_JSON}, {"statistics", GF_INFO_STATISTICS}, {"statistics:table", GF_INFO_STATISTICS_TABLE}, {"statistics:json", GF_INFO_STATISTICS_JSON}, {0},
 };
 static const struct gf_choice server_uses[] = {
     {"auto", GF_SERVER_AUTO}, {"start", GF_SERVER_START}, {"off", GF_SERVER_OFF}, {0},
@@ -91,20 +91,6 @@ static const struct gf_choice progresses[] = {
 static const struct gf_choice shells[] = {
     {"bash", GF_SHELL_BASH}, {"zsh", GF_SHELL_ZSH}, {"fish", GF_SHELL_FISH}, {0},
 };
-
-static const char input_help[] =
-    "the picture to read: "
-#define GF_FORMAT_READ_WRITE(id, choice, name, ...) name ", "
-#define GF_FORMAT_READ(id, choice, name, ...) name ", "
-#include "codec/common/formats.def"
-    "known by content. FILE[2] is a file's third picture, FILE[2..5] and FILE[all] frames, FILE[depth] a depth map, - is standard input. Also a folder, a quoted "
-    "pattern, or @LIST, a file with one name per line (@-: standard input); -i may be given several times. "
-    "Or archives: FILE.tar, also compressed; tar:- reads a pipe";
-static const char strip_help[] =
-    "metadata to leave out: "
-#define GF_METADATA_ITEM(id, word, ...) word ", "
-#include "codec/common/items.def"
-    "or all";
 
 static const struct gf_option options[] = {
 #define GF_MEMBER(...)

@@ -1,4 +1,5 @@
 /* Prints help, --list, and the examples of the cookbook and of the filters. */
+#include "chain/foreign.h"
 #include "cli/help/help.h"
 
 #include <ctype.h>
@@ -57,15 +58,20 @@ static void print_option(FILE *file, const struct gf_option *option)
     gf_text_wrap(file, text, OPTION_COLUMN, OPTION_COLUMN);
 }
 
-static void print_filter_names(FILE *file)
+/* Prints the names of the filters and of the topics. */
+static void print_names(FILE *file)
 {
     char text[1024] = "";
     const struct gf_filter *filter;
-    for (int i = 0; (filter = gf_filter_at(i)); i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? ", " : "",
-                 gf_filter_name(filter));
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        gf_text_append(text, sizeof text, i ? ", " : "");
+        gf_text_append(text, sizeof text, gf_filter_name(filter));
+    }
     fprintf(file, "\nFilters:\n  ");
     gf_text_wrap(file, text, 2, 2);
+    fputs("\nTopics:\n", file);
+    for (int i = 0; gf_topic_at(i); i++)
+        fprintf(file, "  %-11s %s\n", gf_topic_at(i)->name, gf_topic_at(i)->summary);
 }
 
 void gf_help_print(FILE *file)
@@ -74,11 +80,11 @@ void gf_help_print(FILE *file)
           "Filters a picture on an NVIDIA GPU, or on the CPU with the same result.\n"
           "CHAIN is FILTER[=VALUE:NAME=VALUE...][,FILTER...]; without it the file is only\n"
           "converted.\n"
-          "\nTasks (--examples WORD prints more commands, --help FILTER explains a filter):\n",
+          "\nTasks (--examples WORD prints more, --help NAME explains a filter or topic):\n",
           file);
     for (int i = 0; gf_example_at(i); i++)
         fprintf(file, "  # %s\n  %s\n", gf_example_at(i)->help, gf_example_at(i)->command);
-    print_filter_names(file);
+    print_names(file);
     const struct gf_option *option;
     for (int i = 0; (option = gf_option_at(i)); i++) {
         if (option->group)
@@ -146,14 +152,36 @@ static void print_definition(FILE *file, const char *definition)
         fputs("  v is a sample, M the full scale: 255, or 65535 in 16 bits.\n", file);
 }
 
+/* Prints what the filter is called here and, from the table of foreign words, some names of exactly
+ * this filter in other programs. */
+static void print_other_names(FILE *file, const struct gf_filter *filter)
+{
+    enum { NAMES_MOST = 6 };
+    const char *const name = gf_filter_name(filter);
+    const size_t length = strlen(name);
+    const struct gf_foreign_row *row;
+    int count = 0;
+    if (gf_filter_alias(filter))
+        fprintf(file, "\nAlso called %s.\n", gf_filter_alias(filter));
+    for (int i = 0; (row = gf_foreign_at(i)) != NULL && count < NAMES_MOST; i++) {
+        const size_t word = strcspn(row->words, " ");
+        if (row->kind == GF_FOREIGN_FILTER && row->meaning && !row->note && *row->whose &&
+            !strncmp(row->meaning, name, length) && strchr("=[", row->meaning[length]) &&
+            !memchr(row->words, '=', word))
+            fprintf(file, "%s%.*s (%s)",
+                    count++ ? ", " : "\nIn other programs, exactly or nearly: ", (int)word,
+                    row->words, row->whose);
+    }
+    if (count)
+        fputs(".\n", file);
+}
+
 void gf_help_filter(FILE *file, const struct gf_filter *filter)
 {
     const struct gf_param *const params = gf_filter_params(filter);
     const char *const name = gf_filter_name(filter);
     char example[160];
     fprintf(file, "%s: %s\n", name, gf_filter_summary(filter));
-    if (gf_filter_alias(filter))
-        fprintf(file, "Also called %s.\n", gf_filter_alias(filter));
     fprintf(file, "\n%s\n",
             params->name ? "Parameters, in their order by position:" : "No parameters.");
     for (const struct gf_param *param = params; param->name; param++)
@@ -166,6 +194,7 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
     gf_help_example(filter, example, sizeof example);
     fprintf(file, "\nExample:\n  gpufilter -i %s -o out.png '%s'\n",
             *example == '-' ? "folder" : "in.png", example);
+    print_other_names(file, filter);
     print_definition(file, gf_filter_definition(filter));
     if (gf_filter_variant(filter, 1, NULL))
         fprintf(file, "\n--help=study %s lists the variants of its CUDA kernels.\n", name);
@@ -316,14 +345,28 @@ static void put(struct search *search, const char *text, size_t length)
     fwrite(text, 1, length, search->file);
 }
 
-/* Whether the text contains each of the words, which blanks separate; upper and lower case count as
- * the same. */
+/* Whether a word of the text begins with this one: "raw" is in "Raw frames", but not in "drawing".
+ * The program's own name has no word but itself: "gpu" is not in it. */
+static bool has_word(const char *text, const char *word)
+{
+    static const char own[] = "gpufilter";
+    const size_t length = strlen(word);
+    for (const char *at = text; (at = strcasestr(at, word)); at++) {
+        if ((at == text || !isalnum((unsigned char)at[-1])) &&
+            (length >= sizeof own - 1 || strncmp(at, own, sizeof own - 1)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the text has each of the words, which blanks separate; upper and lower case count as the
+ * same. */
 static bool has_words(const char *text, const char *words)
 {
     char word[64];
     int length;
     for (const char *at = words; sscanf(at, " %63s%n", word, &length) == 1; at += length) {
-        if (!strcasestr(text, word))
+        if (!has_word(text, word))
             return false;
     }
     return true;

@@ -6,6 +6,7 @@
 
 #include "base/text/json.h"
 #include "cli/command/command.h"
+#include "cli/help/topics.h"
 #include "gpufilter/filter.h"
 
 void gf_help_print(FILE *file);
@@ -23,7 +24,12 @@ enum gf_status gf_help_devices(FILE *file, bool measure, struct gf_error *error)
 enum gf_status gf_help_devices_json(FILE *file, struct gf_error *error) GF_CHECKED;
 extern const struct gf_key_help gf_devices_keys[];
 
+/* Prints gpufilter(1), the page of a topic as gpufilter-NAME(7), and the same page as text (man.c).
+ */
 void gf_man_print(FILE *file);
+enum gf_status gf_man_topic(FILE *file, const char *name, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_help_topic(FILE *file, const struct gf_topic *topic,
+                             struct gf_error *error) GF_CHECKED;
 void gf_completion_print(FILE *file, enum gf_shell shell);
 
 /* Writes an example chain that consists of this filter: "blur=1.5:border=edge". */

@@ -1,16 +1,19 @@
-/* Prints the manual page, in the man macros. Its prose is manual.txt; options, filters and the
- * keys of reports are printed from their tables, in the words of their declarations. */
+/* Prints the manual, in the man macros: gpufilter(1), whose prose is manual.txt, and a page for
+ * each topic. Options, filters and the keys of reports are printed from their tables, in the words
+ * of their declarations. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/process/program.h"
 #include "batch/archives/archive_file.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/names.h"
-#include "batch/sheets/sheet.h"
 #include "chain/region.h"
 #include "cli/cli.h"
 #include "cli/help/help.h"
+#include "cli/help/topics.h"
 #include "cli/study/study.h"
 #include "codec/formats.h"
 #include "report/info/facts.h"
@@ -127,19 +130,33 @@ static void put_region(FILE *file)
         gf_man_param(file, param);
 }
 
-/* Prints a list of the formats with the bits per sample that each can have. */
-static void put_depths(FILE *file)
+static void put_formats(FILE *file)
 {
     const struct gf_file_type *type;
     char depths[GF_DEPTHS_TEXT_SIZE];
     for (int i = 0; (type = gf_file_type_at(i)); i++) {
         gf_depths_text(type, depths);
-        if (!type->instead)
-            fprintf(file, "%s %s has %s", i ? ";" : ".", type->name, depths);
+        gf_man_tag(file, type->name);
+        gf_man_line(file, type->instead ? "read only" : depths);
     }
-    fputs(". Without the option a file has as many as the samples in memory, 8 or 16, but 8 after "
-          "thumbnail, and an AVIF as many as its input",
+}
+
+/* Prints what --strip and --keep can name. */
+static void put_items(FILE *file)
+{
+    fputs(".PP\n"
+#define GF_METADATA_ITEM(id, word, ...) ".B " word "\n"
+#include "codec/common/items.def"
+          ,
           file);
+}
+
+static void put_topics(FILE *file)
+{
+    for (int i = 0; gf_topic_at(i); i++) {
+        gf_man_tag(file, gf_topic_at(i)->name);
+        gf_man_line(file, gf_topic_at(i)->summary);
+    }
 }
 
 static void put_options(FILE *file)
@@ -156,10 +173,8 @@ static void put_options(FILE *file)
             fprintf(file, ".SS %s\n", option->group);
         gf_man_tag(file, tag);
         gf_man_text(file, option->help);
-        if (!strcmp(option->name, "depth"))
-            put_depths(file);
         if (*limits) {
-            fputs("\n(", file);
+            fputs(" (", file);
             gf_man_text(file, limits);
             putc(')', file);
         }
@@ -167,31 +182,20 @@ static void put_options(FILE *file)
     }
 }
 
-static void put_filter(FILE *file, const struct gf_filter *filter)
-{
-    char example[160];
-    fprintf(file, ".SS %s\n", gf_filter_name(filter));
-    gf_man_text(file, gf_filter_summary(filter));
-    if (gf_filter_alias(filter))
-        fprintf(file, ".\nAlso called %s", gf_filter_alias(filter));
-    fputs(".\n", file);
-    for (const struct gf_param *param = gf_filter_params(filter); param->name; param++)
-        gf_man_param(file, param);
-    gf_help_example(filter, example, sizeof example);
-    fputs(".PP\nExample:\n\\fB", file);
-    gf_man_text(file, example);
-    fputs("\\fR\n", file);
-    if (!gf_filter_definition(filter))
-        return;
-    fputs(".PP\nDefinition:\n", file);
-    gf_man_line(file, gf_filter_definition(filter));
-}
-
 static void put_filters(FILE *file)
 {
     const struct gf_filter *filter;
-    for (int i = 0; (filter = gf_filter_at(i)); i++)
-        put_filter(file, filter);
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        char params[400];
+        const char *const alias = gf_filter_alias(filter);
+        gf_params_text(gf_filter_params(filter), params, sizeof params);
+        gf_man_tag(file, gf_filter_name(filter));
+        gf_man_text(file, gf_filter_summary(filter));
+        if (alias)
+            fprintf(file, " (also called %s)", alias);
+        fputs(*params ? ": " : "", file);
+        gf_man_line(file, params);
+    }
 }
 
 /* Prints the options that can be given for each of several outputs. */
@@ -203,12 +207,6 @@ static void put_of_outputs(FILE *file)
         if (option->of_output)
             fprintf(file, ".B \\-\\-%s\n", option->name);
     }
-}
-
-static void put_sheets(FILE *file)
-{
-    put_filter(file, gf_sheet_declaration(GF_SHEET_JOIN));
-    put_filter(file, gf_sheet_declaration(GF_SHEET_TILES));
 }
 
 static void put_exits(FILE *file)
@@ -240,10 +238,12 @@ static const struct gf_man_part parts[] = {
     {"region", .put = put_region},
     {"options", .put = put_options},
     {"filters", .put = put_filters},
+    {"topics", .put = put_topics},
+    {"formats", .put = put_formats},
+    {"items", .put = put_items},
     {"fields", .keys = gf_template_fields},
     {"log", .keys = gf_batch_log_keys},
     {"of-outputs", .put = put_of_outputs},
-    {"sheets", .put = put_sheets},
     {"record", .keys = gf_archive_record_keys},
     {"account", .keys = gf_account_keys},
     {"facts", .keys = gf_facts_keys},
@@ -260,5 +260,118 @@ void gf_man_print(FILE *file)
 {
     fprintf(file, ".TH GPUFILTER 1 \"\" \"gpufilter %s\" \"User commands\"\n", gf_version());
     gf_man_document(file, gf_manual, parts);
-    gf_study_man(file);
+}
+
+static void put_topic(FILE *file, const struct gf_topic *topic)
+{
+    if (topic->text)
+        gf_man_document(file, topic->text, parts);
+    else
+        gf_study_man(file);
+}
+
+enum gf_status gf_man_topic(FILE *file, const char *name, struct gf_error *error)
+{
+    const struct gf_topic *const topic = gf_topic_find(name);
+    if (!topic)
+        return gf_fail(error, GF_ERROR_USAGE, "--man: '%.60s' is no topic (--man lists them)",
+                       name);
+    fprintf(file, ".TH GPUFILTER-%s 7 \"\" \"gpufilter %s\" \"Topics of gpufilter\"\n.SH NAME\n",
+            name, gf_version());
+    fprintf(file, "gpufilter\\-%s \\- ", name);
+    gf_man_line(file, topic->summary);
+    put_topic(file, topic);
+    fputs(".SH SEE ALSO\ngpufilter(1)\n", file);
+    return GF_OK;
+}
+
+/* ---- the same text without markup ---- */
+
+/* A paragraph, and where it stands; it is printed when its end is known. */
+struct paragraph {
+    FILE *file;
+    char text[16384];
+    int indent;
+    bool tag; /* the text is the tag of the paragraph that follows */
+};
+
+static void end_paragraph(struct paragraph *paragraph)
+{
+    enum { TAG_COLUMN = 2, TEXT_COLUMN = 26 };
+    char *const text = paragraph->text;
+    if (*text && paragraph->tag) {
+        const int length = fprintf(paragraph->file, "%*s%s", TAG_COLUMN, "", text);
+        if (length >= TEXT_COLUMN)
+            fprintf(paragraph->file, "\n%*s", TEXT_COLUMN, "");
+        else
+            fprintf(paragraph->file, "%*s", TEXT_COLUMN - length, "");
+        paragraph->indent = TEXT_COLUMN;
+        paragraph->tag = false;
+    } else if (*text) {
+        fprintf(paragraph->file, "%*s", paragraph->indent == TEXT_COLUMN ? 0 : paragraph->indent,
+                "");
+        gf_text_wrap(paragraph->file, text, paragraph->indent, paragraph->indent);
+        paragraph->indent = TAG_COLUMN;
+    }
+    *text = '\0';
+}
+
+/* Appends a line without its markup: \fB, \fI, \fR and \& go, \- is a dash, \e a backslash. */
+static void append_plain(struct paragraph *paragraph, const char *line, size_t length)
+{
+    char plain[sizeof paragraph->text];
+    size_t size = 0;
+    for (size_t i = 0; i < length && size + 1 < sizeof plain; i++) {
+        if (line[i] != '\\')
+            plain[size++] = line[i];
+        else if (line[++i] == 'f')
+            i++;
+        else if (line[i] != '&')
+            plain[size++] = line[i] == 'e' ? '\\' : line[i];
+    }
+    plain[size] = '\0';
+    gf_text_append(paragraph->text, sizeof paragraph->text, *paragraph->text ? " " : "");
+    gf_text_append(paragraph->text, sizeof paragraph->text, plain);
+}
+
+/* Prints what gf_man_document() has printed, as text. */
+static void print_plain(FILE *file, const char *roff)
+{
+    struct paragraph paragraph = {.file = file, .indent = 2};
+    for (const char *line = roff, *next; *line; line = next) {
+        const size_t length = strcspn(line, "\n");
+        next = line + length + (line[length] == '\n');
+        const bool heads = !strncmp(line, ".SH ", 4) || !strncmp(line, ".SS ", 4);
+        if (*line != '.' || !strncmp(line, ".B ", 3)) {
+            append_plain(&paragraph, line + (*line == '.' ? 3 : 0),
+                         length - (*line == '.' ? 3 : 0));
+            if (paragraph.tag)
+                end_paragraph(&paragraph);
+            continue;
+        }
+        end_paragraph(&paragraph);
+        if (heads)
+            fprintf(file, "\n%s%.*s\n", line[2] == 'S' ? "  " : "", (int)length - 4, line + 4);
+        else if (!strncmp(line, ".PP", 3))
+            putc('\n', file);
+        paragraph.tag = !strncmp(line, ".TP", 3);
+    }
+    end_paragraph(&paragraph);
+}
+
+enum gf_status gf_help_topic(FILE *file, const struct gf_topic *topic, struct gf_error *error)
+{
+    char *roff = NULL;
+    size_t size;
+    FILE *const memory = open_memstream(&roff, &size);
+    if (memory)
+        put_topic(memory, topic);
+    if (!memory || fclose(memory)) {
+        free(roff);
+        return gf_fail_memory(error);
+    }
+    fprintf(file, "%s: %s\n", topic->name, topic->summary);
+    print_plain(file, roff);
+    free(roff);
+    return GF_OK;
 }

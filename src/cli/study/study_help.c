@@ -83,56 +83,26 @@ GF_EMBED(study_manual, "src/cli/study/manual.txt");
 
 static void put_times(FILE *file)
 {
-    fprintf(
-        file,
-        ".PP\nTimes are of the device\\(aqs clock: the median of up to %d runs, the least and the "
-        "most.\n",
-        GF_TIMING_RUNS_MAX);
-}
-
-static void put_lab(FILE *file, const struct gf_lab *lab)
-{
-    fprintf(file, ".SS %s\n", lab->name);
-    gf_man_text(file, lab->summary);
-    fputs(" (guide ", file);
-    gf_man_text(file, lab->guide);
-    fputs(").\n", file);
-    for (const struct gf_param *param = lab->params; param->name; param++)
-        gf_man_param(file, param);
+    fprintf(file,
+            ".PP\nTimes are of the device's clock: the median of up to %d runs, the least and the "
+            "most.\n",
+            GF_TIMING_RUNS_MAX);
 }
 
 static void put_labs(FILE *file)
 {
     for (const struct gf_param *param = gf_lab_common_params(); param->name; param++)
         gf_man_param(file, param);
-    const struct gf_lab *lab;
-    for (int i = 0; (lab = gf_lab_at(i)); i++)
-        put_lab(file, lab);
-}
-
-static void put_variants(FILE *file)
-{
-    const struct gf_filter *filter;
-    const char *name, *summary;
-    char heading[600];
-    gf_man_line(file, explanation);
-    for (int i = 0; (filter = gf_filter_at(i)); i++) {
-        if (!variants_heading(i, heading, sizeof heading))
-            continue;
-        fprintf(file, ".SS %s\n", heading);
-        for (int k = 0; (name = gf_filter_variant(filter, k, &summary)); k++) {
-            gf_man_tag(file, name);
-            gf_man_line(file, summary ? summary : "");
-        }
-    }
 }
 
 void gf_study_man(FILE *file)
 {
     static const struct gf_man_part parts[] = {
-        {"times", .put = put_times},       {"compare-keys", .keys = gf_compare_keys},
-        {"labs", .put = put_labs},         {"lab-keys", .keys = gf_lab_keys},
-        {"variants", .put = put_variants}, {0},
+        {"times", .put = put_times},
+        {"compare-keys", .keys = gf_compare_keys},
+        {"labs", .put = put_labs},
+        {"lab-keys", .keys = gf_lab_keys},
+        {0},
     };
     gf_man_document(file, gf_study_manual, parts);
 }

@@ -120,7 +120,7 @@ const facts = (...list) => h('dl.facts', list.filter((fact) => fact).map(([name,
 
 // ---- charts ----
 
-const WIDE = 560, HIGH = 300, LEFT = 62, RIGHT = 14, TOP = 12, BOTTOM = 46, TICKS = 12;
+const WIDE = 560, HIGH = 300, RIGHT = 14, TOP = 12, BOTTOM = 46, TICKS = 12;
 // The most spans that are drawn. The program itself writes fewer.
 const SPANS_MOST = 10000;
 
@@ -145,6 +145,16 @@ function logarithmic(low, high, base) {
   while (span / Math.log10(base) / every > TICKS - 2) every *= 2;
   for (; base ** power <= high * (1 + 1e-9) && ticks.length < TICKS; power += every)
     if (base ** power >= low * (1 - 1e-9)) ticks.push(base ** power);
+  if (ticks.length < 3 && base === 10) return fine(low, high);
+  return { ticks, part: (value) => (Math.log10(value) - Math.log10(low)) / (span < 1e-9 ? 1 : span) };
+}
+
+// Makes a logarithmic axis of few powers of ten: its ticks are 1, 2 and 5 times such a power.
+function fine(low, high) {
+  const span = Math.log10(high) - Math.log10(low), ticks = [];
+  for (let power = Math.floor(Math.log10(low)); 10 ** power <= high * (1 + 1e-9); power++)
+    ticks.push(...[1, 2, 5].map((times) => times * 10 ** power)
+      .filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)));
   return { ticks, part: (value) => (Math.log10(value) - Math.log10(low)) / (span < 1e-9 ? 1 : span) };
 }
 
@@ -158,17 +168,21 @@ function axes(chart) {
   if (!points.length) return null;
   return {
     x: chart.logX && x[0] > 0 ? logarithmic(...x, x[1] / x[0] > 2000 ? 10 : 2) : linear(...x, 8, false),
-    y: chart.logY && y[0] > 0 ? logarithmic(...y, y[1] / y[0] > 30 ? 10 : 2)
+    y: chart.logY && y[0] > 0 ? logarithmic(...y, 10)
       : linear(Math.min(0, y[0]), Math.max(0, y[1]), 5, true),
   };
 }
 const isShown = (point) => isFinite(point.x) && isFinite(point.y);
 
-// Returns a number that is short enough for a tick: "1200", "0.25", "2 M".
+// Returns a number that is short enough for a tick: "1200", "16384", "0.25", "128 Ki", "20 G".
 function tick(value) {
+  const binary = Math.log2(value);
+  if (binary >= 17 && binary < 40 && Number.isInteger(binary))
+    return 2 ** (binary % 10) + [' Ki', ' Mi', ' Gi'][Math.floor(binary / 10) - 1];
+  if (Math.abs(value) < 1e5) return Number.isInteger(value) ? String(value) : general(value, 4);
   let unit = 0;
-  for (; Math.abs(value) >= 1e5 && unit < 3; unit++) value /= 1000;
-  return general(value, 4) + ['', ' k', ' M', ' G'][unit];
+  for (; Math.abs(value) >= 1000 && unit < 4; unit++) value /= 1000;
+  return general(value, 4) + ['', ' k', ' M', ' G', ' T'][unit];
 }
 
 function curve(series, colour, x, y) {
@@ -187,31 +201,35 @@ function curve(series, colour, x, y) {
   return [svg('path.curve.' + colour, { d: line }), dots];
 }
 
-// Draws curves. A mark is a value from another source, a dashed line across the drawing; the names
-// of marks are above and below their lines in turns, so that two close names can be read.
+// Draws curves; that of a limit is dashed, in no series' colour. A mark is a value from another source, a dashed line across the
+// drawing; the names of marks are above and below their lines in turns, so that two close names can be read.
 function chart(data) {
   const found = axes(data);
   if (!found) return null;
-  const x = (value) => (LEFT + found.x.part(value) * (WIDE - LEFT - RIGHT)).toFixed(1);
+  // Beside the title of the axis the longest tick has room.
+  const left = Math.max(62, 36 + 7.4 * most(found.y.ticks.map((value) => tick(value).length)));
+  const x = (value) => (left + found.x.part(value) * (WIDE - left - RIGHT)).toFixed(1);
   const y = (value) => (HIGH - BOTTOM - found.y.part(value) * (HIGH - TOP - BOTTOM)).toFixed(1);
-  const across = (name, at) => svg('path.' + name, { d: `M${LEFT} ${at}H${WIDE - RIGHT}` });
+  const limits = data.series.filter((series) => series.limit).length;
+  const colour = (series, i) => (series.limit ? 'limit' : 's' + (i - limits) % 8);
+  const across = (name, at) => svg('path.' + name, { d: `M${left} ${at}H${WIDE - RIGHT}` });
   const named = (attributes, text) => svg('text.x.name', attributes, text);
   const drawing = svg('svg.chart', {
     viewBox: `0 0 ${WIDE} ${HIGH}`, role: 'img', 'aria-label': `${data.yName} over ${data.xName}`,
   },
   found.y.ticks.map((value) => [across('grid', y(value)),
-    svg('text.y', { x: LEFT - 8, y: Number(y(value)) + 4 }, tick(value))]),
+    svg('text.y', { x: left - 8, y: Number(y(value)) + 4 }, tick(value))]),
   found.x.ticks.map((value) => svg('text.x', { x: x(value), y: HIGH - BOTTOM + 18 }, tick(value))),
-  named({ x: (LEFT + WIDE - RIGHT) / 2, y: HIGH - 8 }, data.xName),
+  named({ x: (left + WIDE - RIGHT) / 2, y: HIGH - 8 }, data.xName),
   named({ transform: `translate(14 ${(TOP + HIGH - BOTTOM) / 2}) rotate(-90)` }, data.yName),
   data.marks.map((mark, i) => {
     const at = Number(y(mark.y)), low = i % 2 || at < TOP + 16;
     return [across('mark', at), svg('text.mark', { x: WIDE - RIGHT - 2, y: low ? at + 15 : at - 6 }, mark.name)];
   }),
-  data.series.map((series, i) => curve(series, 's' + i % 8, x, y)));
+  data.series.map((series, i) => curve(series, colour(series, i), x, y)));
   return h('figure', data.title && h('figcaption', data.title), drawing,
     data.series.length > 1 && h('p.keys', data.series.map((series, i) =>
-      h('span', h(`span.key.s${i % 8}`), series.name))));
+      h('span', h('span.key.' + colour(series, i)), series.name))));
 }
 
 // ---- the timeline ----
@@ -342,12 +360,26 @@ function runFacts(report, bound) {
     pictures > 1 && ['pictures a second', fixed(num(report.pictures_per_s), 1)],
     frames > pictures && ['frames', frames],
     frames > pictures && ['frames a second', fixed(num(report.frames_per_s), 1)],
-    bound && ['bound by', str(bound.name)],
+    bound && ['bound by', startBounds(report, bound) ? 'CUDA start' : str(bound.name)],
     ['overlap', fixed(100 * known(report.overlap), 0, '%')],
     report.start_ms > 0 && ['CUDA start', duration(report.start_ms)],
     ['bands of', count('band_rows') + ' rows'], ['lanes', count('lanes')], ['segments', count('segments')],
     ['device', `${str(report.device)} (${str(report.reason)})`, 'wide'],
     ['picture', formats(report.in, report.out), 'wide']);
+}
+
+// Whether the start of CUDA takes longer than the stage that is busy longest.
+const startBounds = (report, bound) => known(report.start_ms) > known(bound.busy_ms);
+
+// What bounds the run, in a sentence: the start of CUDA, or the stage that is busy longest.
+function runBound(report, bound, wall) {
+  const part = (ms) => `${fixed(100 * ms / wall, 0, '%')} of the wall time`, busy = known(bound.busy_ms);
+  const why = str(report.bound_why) && ` What holds it back is ${str(report.bound_why)}.`;
+  const starts = startBounds(report, bound), says = starts
+    ? [h('strong', 'The start of CUDA'), ` bounds the run: it takes ${part(known(report.start_ms))}. Of the stages `,
+      h('strong', str(bound.name)), ` is busy longest, for ${part(busy)}.`]
+    : [h('strong', str(bound.name)), ` bounds the run: it is busy for ${part(busy)}.`];
+  return h('div.says', h('p', says, !starts && why), str(report.bound_guide) && small('Best Practices Guide ' + report.bound_guide));
 }
 
 function runPeaks(report) {
@@ -367,10 +399,7 @@ function run(report, joined) {
     cell(stage.gb_s > 0 ? stage.gb_s : NaN, 2), cell(stage.peak_percent, 1, '%'),
     bar(num(stage.peak_percent) / 100, i, true));
   return [runFacts(report, bound),
-    bound && wall > 0 && h('div.says', h('p', h('strong', str(bound.name)),
-      ` bounds the run: it is busy for ${fixed(100 * most(busy) / wall, 0, '%')} of the wall time.`,
-      str(report.bound_why) && ` What holds it back is ${str(report.bound_why)}.`),
-    str(report.bound_guide) && small('Best Practices Guide ' + report.bound_guide)),
+    bound && wall > 0 && runBound(report, bound, wall),
     timeline(joined ? joined.spans : report.spans, stages, joined && small(
       `${joined.count} spans are drawn as ${joined.spans.length} boxes: those of one stage that follow each ` +
       `other within ${joined.gap_ms.toFixed(3)} ms are joined. `, h('code', '--trace'), ' writes every one.')),
@@ -507,7 +536,7 @@ function roofline(stage, report, counters) {
   return chart({
     title: 'Instructions against bytes', xName: 'instructions of a warp for each byte that must move',
     yName: 'instructions of a warp a second', logX: true, logY: true, marks: [],
-    series: [{ name: 'what a copy moves, and one instruction a cycle and scheduler', points: roof, plain: true },
+    series: [{ name: 'what a copy moves, and one instruction a cycle and scheduler', points: roof, plain: true, limit: true },
       ...series],
   });
 }
@@ -635,14 +664,18 @@ function labTable(lab, columns, rows, plot, curve) {
     columns.map((column, c) => [h('td.n', figure(row.value(c), column)), c === bars && withBar(row)]))));
 }
 
-function lab(one, id, plots) {
+// Returns what is cited with the guides' names: "4, 9.2.1" becomes "CUDA C++ Best Practices Guide, 9.2.1".
+const guideNamed = (cited, guides) => cited.split(/; */).map((one) =>
+  one.replace(/^\d(?=,|$)/, (number) => guides[number - 1] || number)).join('; ');
+
+function lab(one, id, plots, guides) {
   const columns = objects(one.columns), plot = (Object.hasOwn(plots, str(one.lab)) && plots[one.lab]) || { marks: [] };
   const rows = objects(one.rows).map((row) => ({ ...row,
     value: (c) => num(Array.isArray(row.values) ? row.values[c] : NaN) }));
   const curve = plot.x && !plot.bars, guide = str(one.figure) && ': ' + one.figure;
   const figures = rows.length > 0 && labTable(one, columns, rows, plot, curve);
   return set(h('article', h('h3', str(one.lab)), h('p', str(one.summary)),
-    small(`Guide ${str(one.guide)}${guide}`),
+    small(`${guideNamed(str(one.guide), guides)}${guide}`),
     h('ul.remarks', objects(one.remarks).map((remark) => {
       const [sign, colour] = REMARKS[kindOf(remark)];
       return h('li', h('span.' + colour, `${sign} ${kindOf(remark)}`), ' ', str(remark.text));
@@ -651,7 +684,7 @@ function lab(one, id, plots) {
     small(`${str(one.settings)}; ${known(one.elapsed_s).toFixed(2)} s`)), { id });
 }
 
-function labs(report, id, plots) {
+function labs(report, id, plots, guides) {
   const list = objects(Array.isArray(report) ? report : [report]);
   const claims = (kind) => list.reduce((sum, one) => sum + remarks(one, kind).length, 0);
   const count = (one, kind) => remarks(one, kind).length, bad = (one) => (count(one, 'differs') ? 'td.n.bad' : 'td.n');
@@ -660,10 +693,8 @@ function labs(report, id, plots) {
   list.length > 1 && table(['lab', 'what it teaches', '#agrees', '#differs'], list.map((one, i) =>
     h('tr', rowHead(set(h('a', str(one.lab)), { href: `#${id}-${i}` })), h('td', str(one.summary)),
       h('td.n', count(one, 'agrees')), h(bad(one), count(one, 'differs'))))),
-  list.map((one, i) => lab(one, `${id}-${i}`, plots)),
-  small("Guides: 1 Legresley's CUDA Performance Optimization, 2 CME 213's transpose lecture, 3 Performance Issues, " +
-    '4 CUDA C++ Best Practices Guide, 5 Programming Guide, Writing SIMT Kernels. Dashed lines and strokes across ' +
-    "bars are the guide's figures, of its hardware.")];
+  list.map((one, i) => lab(one, `${id}-${i}`, plots, guides)),
+  small('Dashed lines and strokes across bars are the guide\'s figures, of its hardware.')];
 }
 
 // ---- reports of one kind side by side ----
@@ -787,7 +818,7 @@ function draw(parts) {
   const sections = {
     run: (data) => run(data, first('spans')),
     comparison: (data) => comparison(data, counted(all('counters')), first('spots') || []),
-    labs: (data, id) => labs(data, id, first('plots') || {}),
+    labs: (data, id) => labs(data, id, first('plots') || {}, first('guides') || []),
     batch,
   };
   const link = (id, name) => set(h('a', name), { href: '#' + id });
@@ -804,7 +835,7 @@ function draw(parts) {
     several.map((kind) => drawn(() => sides(sound(kind), kind))), reports.map(section),
     all('pictures').map((part) => pictures(part.data)));
   put(document.querySelector('footer'), `Written by gpufilter ${page.version} from the figures that its tables and ` +
-    'JSON hold. The man page explains each.');
+    'JSON hold. gpufilter --help reports explains each.');
 }
 
 // Reads a part. The program has checked a saved report, but takes a little more for JSON than

@@ -235,9 +235,18 @@ static void print_summary(const struct gf_profile_report *report, const struct g
             gf_text_plural(profile->segments));
     fprintf(file, "overlap    %.0f %%: %.3f ms of work in %.3f ms\n", 100 * report->overlap,
             report->sum_s * 1e3, report->union_s * 1e3);
+    const double start_s = report->start_end_s - report->start_begin_s;
+    if (report->advice && start_s > report->row[report->bound].busy_s)
+        fprintf(file,
+                "bound by   CUDA start: %.0f %% of the wall time; of the stages %s is busy "
+                "longest, %.0f %%\n",
+                100 * start_s / profile->wall_s, report->row[report->bound].name,
+                report->bound_percent);
+    else if (report->advice)
+        fprintf(file, "bound by   %s: busy for %.0f %% of the wall time\n",
+                report->row[report->bound].name, report->bound_percent);
     if (report->advice)
-        fprintf(file, "bound by   %s: busy for %.0f %% of the wall time\nheld by    %s\n",
-                report->row[report->bound].name, report->bound_percent, report->advice->why);
+        fprintf(file, "held by    %s\n", report->advice->why);
     if (report->advice && report->advice->guide)
         fprintf(file, "guide      Best Practices %s\n", report->advice->guide);
     if (report->start_end_s > report->start_begin_s)

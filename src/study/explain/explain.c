@@ -97,9 +97,11 @@ static enum gf_status explain_stage(const struct explainer *explainer, const str
     gf_plan_stage_name(stage, found->name, sizeof found->name);
     found->filters = gf_plan_stage_filters(stage);
     found->bytes = stage_bytes(plan, segment, bands, i);
-    if (!explainer->lane)
+    if (explainer->schedule->backend->calls->unified)
         return GF_OK;
     name_variant(stage, false, found);
+    if (!explainer->lane)
+        return GF_OK;
     const bool may_count =
         segment->statistic && i + 1 == segment->count && !explainer->schedule->options->no_fuse;
     return explain_stage_kernels(explainer->lane, stage, may_count ? stage + 1 : NULL, cut[i],
@@ -122,9 +124,11 @@ static enum gf_status explain_histogram(const struct explainer *explainer,
     found->statistic = true;
     found->bytes = (double)gf_row_bytes(segment->out) * (double)segment->out.height;
     found->filters = 1;
-    if (!explainer->lane)
+    if (explainer->schedule->backend->calls->unified)
         return GF_OK;
     name_variant(wanting, true, found);
+    if (!explainer->lane)
+        return GF_OK;
     return explain_histogram_kernels(explainer->lane, wanting, rows, found, error);
 }
 
@@ -277,6 +281,54 @@ static enum gf_status make_plan(struct gf_pipeline *pipeline, struct gf_format i
     return gf_plan_make_for(chain, in, request, plan, error);
 }
 
+/* ---- a GPU that is not here: layouts ask for nothing but these answers and the CPU's scratch ----
+ */
+
+static enum gf_status planned_ready(struct gf_backend *backend, struct gf_error *error)
+{
+    (void)backend, (void)error;
+    return GF_OK;
+}
+
+static void planned_close(struct gf_backend *backend)
+{
+    (void)backend;
+}
+
+static void planned_describe(struct gf_backend *backend, char *text, size_t size)
+{
+    (void)backend;
+    snprintf(text, size, "cuda, not here: the plan for a GPU with 8 GiB of free memory");
+}
+
+static uint64_t planned_free_bytes(struct gf_backend *backend)
+{
+    (void)backend;
+    return (uint64_t)8 << 30;
+}
+
+static void planned_measure(struct gf_backend *backend, struct gf_profile *peaks)
+{
+    (void)backend, (void)peaks;
+}
+
+/* Gives the pipeline such a GPU in place of the CPU's backend. */
+static struct gf_backend *plan_for_cuda(struct gf_pipeline *pipeline, const struct gf_backend *cpu)
+{
+    static struct gf_backend_calls calls;
+    static struct gf_backend planned = {.calls = &calls};
+    calls = (struct gf_backend_calls){.band_bytes_least = (size_t)1 << 20,
+                                      .band_bytes_most = (size_t)16 << 20,
+                                      .ready = planned_ready,
+                                      .close = planned_close,
+                                      .describe = planned_describe,
+                                      .free_bytes = planned_free_bytes,
+                                      .scratch = cpu->calls->scratch,
+                                      .measure = planned_measure};
+    gf_pipeline_replace_backend(pipeline, &planned, true);
+    return &planned;
+}
+
 static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_source *source,
                                      enum gf_file_format format, struct gf_explanation *explanation,
                                      struct gf_error *error)
@@ -288,6 +340,10 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     struct gf_spans spans;
     struct gf_profile peaks = {0};
     enum gf_status status = gf_pipeline_start(pipeline, &backend, &explanation->on_cuda, error);
+    if (!status && explanation->planned) {
+        backend = plan_for_cuda(pipeline, backend);
+        explanation->on_cuda = true;
+    }
     const struct gf_options options = gf_pipeline_resolved(pipeline);
     struct gf_plan_request request = gf_pipeline_request(pipeline, source);
     request.opaque = !gf_has_alpha(gf_format_in_file(format, rgba));
@@ -372,17 +428,21 @@ static enum gf_status open_source(struct gf_input *input, const char *output,
     return status;
 }
 
-enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
-                               const struct gf_options *options, const struct gf_figures *figures,
-                               struct gf_explanation *explanation, struct gf_error *error)
+static enum gf_status explain_file(const char *input, const char *output, const char *chain,
+                                   const struct gf_options *options,
+                                   const struct gf_figures *figures,
+                                   struct gf_explanation *explanation, struct gf_error *error)
 {
     struct gf_pipeline *pipeline = NULL;
     struct gf_input *opened = NULL;
     struct gf_source *source = NULL;
-    *explanation = (struct gf_explanation){0};
     char reason[sizeof explanation->reason] = "";
-    const struct gf_options settled =
+    struct gf_options settled =
         settle_device(input, output, chain, options, figures, explanation, reason, sizeof reason);
+    if (explanation->planned) {
+        settled.device = GF_DEVICE_CPU;
+        explanation->gpu = true;
+    }
     enum gf_status status = gf_pipeline_open(chain, &settled, &pipeline, error);
     if (!status && *reason)
         gf_pipeline_set_reason(pipeline, reason);
@@ -400,6 +460,25 @@ enum gf_status gf_explain_file(const char *input, const char *output, const char
     gf_pipeline_close(pipeline);
     if (status)
         gf_explain_free(explanation);
+    return status;
+}
+
+enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
+                               const struct gf_options *options, const struct gf_figures *figures,
+                               struct gf_explanation *explanation, struct gf_error *error)
+{
+    struct gf_error missing = {0};
+    *explanation = (struct gf_explanation){0};
+    enum gf_status status =
+        explain_file(input, output, chain, options, figures, explanation, &missing);
+    if (status == GF_ERROR_UNAVAILABLE && options->device == GF_DEVICE_CUDA &&
+        options->codec != GF_CODEC_GPU) {
+        *explanation = (struct gf_explanation){.planned = true};
+        status = explain_file(input, output, chain, options, figures, explanation, &missing);
+        snprintf(explanation->reason, sizeof explanation->reason, "asked for; nothing is measured");
+    }
+    if (status && error)
+        *error = missing;
     return status;
 }
 

@@ -41,6 +41,7 @@ struct gf_explained_segment {
 struct gf_explanation {
     char device[96], reason[160];
     bool on_cuda;
+    bool planned; /* there is no GPU: the plan is that of one with 8 GiB free */
     int lanes;
     uint64_t lane_bytes; /* bytes of the buffers of a lane */
     struct gf_options options;

@@ -104,6 +104,10 @@ static void put_settings(FILE *file, const struct gf_explanation *explanation)
                     ? "read and written where it lies"
                     : "copied");
     fprintf(file, "%s\n", explanation->options.no_fuse ? "; point filters apart" : "");
+    if (explanation->planned) {
+        fputs("bandwidth  not measured, and kernels are not known: there is no GPU\n", file);
+        return;
+    }
     fprintf(file, "bandwidth  %s %.1f GB/s, read and written",
             explanation->on_cuda ? "device copy" : "copy by all threads",
             explanation->copy_peak * 1e-9);
@@ -129,7 +133,9 @@ static void put_total(FILE *file, const struct gf_explanation *explanation)
     }
     put_amount(file, explanation->on_cuda ? "device memory" : "memory", device,
                explanation->copy_peak);
-    if (explanation->copy_peak > 0 && explanation->on_cuda)
+    if (explanation->planned)
+        putc('\n', file);
+    else if (explanation->copy_peak > 0 && explanation->on_cuda)
         fprintf(file,
                 "\ntime       at least %.3f ms where copies and kernels overlap, %.3f ms one after "
                 "the other; "

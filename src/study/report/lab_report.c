@@ -15,6 +15,15 @@
 
 enum { INDENT = 20 };
 
+/* The texts that labs cite by their numbers, from 1 on. */
+static const char *const guides[] = {
+    "Legresley, CUDA Performance Optimization",
+    "CME 213, lecture on the transpose",
+    "Performance Issues",
+    "CUDA C++ Best Practices Guide",
+    "CUDA Programming Guide, Writing SIMT Kernels",
+};
+
 void gf_lab_list(FILE *file)
 {
     const struct gf_lab *lab;
@@ -29,6 +38,9 @@ void gf_lab_list(FILE *file)
         fprintf(file, "%*s", INDENT, "");
         gf_text_wrap(file, text, INDENT, INDENT);
     }
+    fputs("\nGuides:\n", file);
+    for (int i = 0; i < (int)(sizeof guides / sizeof *guides); i++)
+        fprintf(file, "  %d  %s\n", i + 1, guides[i]);
     fputs("\n--lab=NAME[:KEY=VALUE...] runs one, --lab=all every one; --lab=NAME:help explains\n",
           file);
 }
@@ -239,7 +251,12 @@ static void put_mark(struct gf_json *json, const struct gf_lab_mark *mark)
 
 void gf_lab_plots_page(struct gf_page *page)
 {
-    struct gf_json json = gf_json_begin(gf_page_part(page, "plots", ""));
+    struct gf_json json = gf_json_begin(gf_page_part(page, "guides", ""));
+    gf_json_array(&json, NULL, GF_JSON_COMPACT);
+    for (int i = 0; i < (int)(sizeof guides / sizeof *guides); i++)
+        gf_json_string(&json, NULL, guides[i]);
+    gf_json_end(&json);
+    json = gf_json_begin(gf_page_part(page, "plots", ""));
     const struct gf_lab *lab;
     gf_json_object(&json, NULL, GF_JSON_LINES);
     for (int i = 0; (lab = gf_lab_at(i)); i++) {
