@@ -168,12 +168,10 @@ static void print_other_names(FILE *file, const struct gf_filter *filter)
         if (row->kind == GF_FOREIGN_FILTER && row->meaning && !row->note && *row->whose &&
             !strncmp(row->meaning, name, length) && strchr("=[", row->meaning[length]) &&
             !memchr(row->words, '=', word))
-            fprintf(file, "%s%.*s (%s)",
-                    count++ ? ", " : "\nIn other programs, exactly or nearly: ", (int)word,
+            fprintf(file, "%s  %.*s (%s)\n",
+                    count++ ? "" : "\nIn other programs, exactly or nearly:\n", (int)word,
                     row->words, row->whose);
     }
-    if (count)
-        fputs(".\n", file);
 }
 
 void gf_help_filter(FILE *file, const struct gf_filter *filter)
