@@ -53,7 +53,7 @@ static enum gf_file_format output_format(const struct gf_batch_output *output,
                                          enum gf_file_format in)
 {
     enum gf_file_format file = output->options.format;
-    if (file == GF_FILE_AUTO && !output->name->is_pattern)
+    if (file == GF_FILE_AUTO)
         file = gf_file_format_named(output->name->text);
     return file == GF_FILE_AUTO ? in : file;
 }
