@@ -222,7 +222,10 @@ struct gf_options {
      * 8 or 16, but 8 after the filter thumbnail, and in an AVIF as many as the input has. */
     int depth;
     bool dither; /* if samples lose bits, neighbours are rounded up or down in a regular pattern */
-    bool reserved_3[3];
+    bool reserved_3[2];
+    /* An output file gets the times of the last access and change of its input's file; of a member
+     * of an archive, only that of the last change. What has no file keeps no times. */
+    bool keep_times;
     enum gf_gain_map gain_map;
     /* The matrix and the range of the samples of a Y4M that is read or written, as bits 1 << enum
      * gf_yuv_item, at most one of either. Without a matrix it is BT.709 from 720 rows on, and

@@ -118,6 +118,8 @@ struct gf_file_bytes {
     const void *data;
     size_t size;
     struct gf_input *opened; /* the stream, which the pipeline closes; NULL: `data` has the bytes */
+    bool is_timed;           /* `changed` is known */
+    struct timespec changed; /* the time of the file's last change */
 };
 
 /* Does what gf_pipeline_run_file() does, with a destination for each output of the pipeline. If

@@ -27,6 +27,10 @@ done
 [ "$(readlink out/set/link.png)" = 0001.png ] || problem "the link leads to $(readlink out/set/link.png)"
 [ "$(stat -c '%a %Y' out/set/0001.png)" = "640 $(stat -c %Y set/0001.png)" ] || problem "$(stat -c '%a %Y' out/set/0001.png)"
 
+begin "--keep-times: a file gets its member's time"
+run 0 gpufilter -q -i in.tar -o 'timed/{stem}.png' --keep-times invert
+[ "$(stat -c %Y timed/0001.png)" = "$(stat -c %Y set/0001.png)" ] || problem "$(stat -c %y timed/0001.png)"
+
 begin "each name of a format is a picture's name"
 mkdir named
 for each in jpg jpeg jpe jfif JIF jfi pjpeg pjp; do

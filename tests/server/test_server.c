@@ -75,6 +75,7 @@ static void test_every_option_is_handed_over(void **state)
                BYTES(device_index),
                BYTES(no_clobber),
                BYTES(sync),
+               BYTES(keep_times),
                BYTES(warn),
                BYTES(warn_context),
                BYTES(sandbox_program),

@@ -225,6 +225,11 @@ static bool take_frame(struct gf_batch_worker *worker)
     worker->item = &slot->item;
     /* If the input is a file, slot->frame has no data. */
     worker->member = (struct gf_file_bytes){.data = slot->frame.data, .size = slot->frame.size};
+    struct timespec times[2];
+    if (frames->reader.input && gf_input_times(frames->reader.input, times)) {
+        worker->member.is_timed = true;
+        worker->member.changed = times[1];
+    }
     worker->bytes = frames->film_out ? &slot->bytes : NULL;
     return true;
 }
@@ -359,6 +364,15 @@ static enum gf_status filter_frames(struct gf_frames *frames, struct gf_error *e
     return status;
 }
 
+/* Gives the film that is written the times of the film that is read, if the options ask for it. */
+static void keep_times(const struct gf_frames *frames)
+{
+    struct timespec times[2];
+    if (frames->request.options.keep_times && frames->writer.output && frames->reader.input &&
+        gf_input_times(frames->reader.input, times))
+        gf_output_set_times(frames->writer.output, times);
+}
+
 /* Opens the output, filters, and makes the output visible. A film that is cut keeps the frames
  * before the cut. */
 static enum gf_status work(struct gf_frames *frames, struct gf_error *error)
@@ -370,6 +384,8 @@ static enum gf_status work(struct gf_frames *frames, struct gf_error *error)
     if (!status && frames->film_out)
         status = gf_film_create(&frames->writer, frames->request.output->text,
                                 &frames->request.options, error);
+    if (!status)
+        keep_times(frames);
     if (!status && is_copied(frames)) {
         status = open_slots(frames, 1, error);
         if (!status)

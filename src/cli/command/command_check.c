@@ -121,6 +121,9 @@ static enum gf_status check_transfers(const struct gf_command *command, struct g
     if (command->store && command->options.no_clobber)
         return gf_fail(error, GF_ERROR_USAGE,
                        "--no-clobber cannot know what is there where --store puts it");
+    if (command->store && command->options.keep_times)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--keep-times cannot set the times of what --store puts elsewhere");
     return GF_OK;
 }
 
@@ -211,6 +214,7 @@ static enum gf_status check_sheet(const struct gf_command *command, struct gf_er
         {command->skip_existing || command->update, "--skip-existing and --update"},
         {command->fetch || command->store, "--fetch and --store"},
         {command->shards, "--shard"},
+        {command->options.keep_times, "--keep-times"},
     };
     for (size_t i = 0; (command->join || command->sheet) && i < sizeof unfit / sizeof *unfit; i++) {
         if (unfit[i].given)

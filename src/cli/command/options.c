@@ -257,6 +257,8 @@ static const struct synonym option_synonyms[] = {
     {"sampling-factor", "subsampling"},
     {"no-metadata", "strip"},
     {"fsync", "sync"},
+    {"preserve-times", "keep-times"},
+    {"preserve", "keep-times"},
     {"debug", "verbose"},
     {"manual", "man"},
     {"identify", "info"},

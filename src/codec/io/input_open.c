@@ -51,6 +51,9 @@ static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf
     input->regular = S_ISREG(file.st_mode);
     if (!input->regular)
         return GF_OK;
+    input->is_timed = true;
+    input->times[0] = file.st_atim;
+    input->times[1] = file.st_mtim;
     input->base = offset > 0 ? offset : 0;
     /* A file of /proc claims size 0 and still has bytes; it is read as a stream. */
     if (file.st_size > input->base)
@@ -181,6 +184,19 @@ enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input 
         gf_input_keep_all(opened);
     *input = opened;
     return GF_OK;
+}
+
+bool gf_input_times(const struct gf_input *input, struct timespec times[2])
+{
+    memcpy(times, input->times, sizeof input->times);
+    return input->is_timed;
+}
+
+void gf_input_set_time(struct gf_input *input, struct timespec changed)
+{
+    input->is_timed = true;
+    input->times[0].tv_nsec = UTIME_OMIT;
+    input->times[1] = changed;
 }
 
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
