@@ -232,6 +232,13 @@ struct gf_options {
      * BT.601 below; without a range it is what the header says, or else full for gray and limited
      * for colours. */
     uint32_t yuv;
+    /* Facts that are written in the metadata in place of the input's, also with `strip`: lines
+     * "KEY=TEXT" of UTF-8, with '\n' between them. The keys are copyright, artist, description and
+     * date
+     * ("2024-05-01" or "2024-05-01T12:30:00+02:00", when the picture was taken). EXIF, XMP and IPTC
+     * get them, as far as the format has these. NULL: none. The string must live as long as the
+     * pipeline. */
+    const char *set;
 };
 
 /* Sets the first `size` bytes of *options to the defaults; members that this library does not know

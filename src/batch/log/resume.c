@@ -132,6 +132,8 @@ uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
     uint64_t hash = hash_options(gf_hash(GF_HASH_START, text, strlen(text) + 1), options);
     if (*inks)
         hash = hash_file(gf_hash(hash, inks, strlen(inks)), inks);
+    if (options->set)
+        hash = gf_hash(hash, options->set, strlen(options->set) + 1);
     return hash_files(hash, chain);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/text/plain_text.h"
 #include "batch/sheets/sheet.h"
 #include "chain/chain.h"
@@ -234,6 +235,18 @@ static enum gf_status set_range(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
+/* Adds a line to the text of the option; the command owns it. */
+static enum gf_status add_line(const char *text, struct gf_command *command, const char **member,
+                               struct gf_error *error)
+{
+    char *lines = NULL;
+    if (asprintf(&lines, "%s%s%s", *member ? *member : "", *member ? "\n" : "", text) < 0)
+        return gf_fail_memory(error);
+    free(command->lines);
+    *member = command->lines = lines;
+    return GF_OK;
+}
+
 /* Stores the topic of --help: a filter, an option with parameters, or a choice such as "study". */
 static enum gf_status set_topic(const struct gf_option *option, const char *text,
                                 struct gf_command *command, struct gf_error *error)
@@ -290,6 +303,8 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     case GF_OPTION_WORDS:
         *(const char **)member = value;
         return GF_OK;
+    case GF_OPTION_LINES:
+        return add_line(value, command, member, error);
     case GF_OPTION_INPUT:
         return add_input(option, value, command, error);
     case GF_OPTION_SHARD:
