@@ -81,16 +81,17 @@ void gf_inputs_free(struct gf_inputs *inputs);
 
 /* ---- which arguments of -i and -o name archives ---- */
 
-/* Whether an argument of -i or -o names an archive: by its extension, or by "tar:" before the name
- * of a file or before "-" for standard input and output. */
+/* Whether an argument of -i or -o names an archive: by its extension, or by "tar:" or "zip:" before
+ * the name of a file or before "-" for standard input and output. */
 bool gf_archive_named(const char *argument);
-/* Returns the argument without "tar:". */
+/* Returns the argument without "tar:" or "zip:". */
 const char *gf_archive_path(const char *argument);
 /* Returns the length of a name, which has no folder, without its extension: an archive's, as in
  * "train.tar.gz", or any other. */
 size_t gf_archive_stem(const char *name);
-/* Returns the name of the packer for an archive of that name, such as "gzip"; NULL if the archive
- * is not packed. */
+/* Returns the name of the packer for an archive of that name, such as "gzip", or GF_ARCHIVE_ZIP;
+ * NULL if the archive is not packed. */
+#define GF_ARCHIVE_ZIP "zip"
 const char *gf_archive_packer(const char *argument);
 
 /* URLs as names, for the commands that transfer files. The signature of a URL is secret and may

@@ -99,7 +99,7 @@ static const char input_help[] =
 #include "codec/common/formats.def"
     "known by content. FILE[2] is a file's third picture, FILE[2..5] and FILE[all] frames, FILE[depth] a depth map, - is standard input. Also a folder, a quoted "
     "pattern, or @LIST, a file with one name per line (@-: standard input); -i may be given several times. "
-    "Or archives: FILE.tar, also compressed; tar:- reads a pipe";
+    "Or archives: FILE.tar, also compressed, FILE.zip; tar:- reads a pipe";
 static const char strip_help[] =
     "metadata to leave out: "
 #define GF_METADATA_ITEM(id, word, ...) word ", "
