@@ -45,6 +45,7 @@ struct gf_inputs_request {
     /* Each argument is a file, "-", a folder, a pattern with *, ? or [, or "@LIST". */
     const char *const *argument;
     int count;
+    bool by_number;     /* numbers in names count for the order: 9 comes before 10 */
     bool recursive;     /* folders in folders are searched, too */
     bool nul_separated; /* names in lists end with NUL instead of a line break */
     int shard, shards;  /* the part of the inputs that is wanted, 1..shards; shards 0: all inputs */

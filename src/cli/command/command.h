@@ -92,6 +92,7 @@ struct gf_command {
     int more_outputs;
     /* The first output's chain if it was joined from several parts, from malloc(); else NULL. */
     char *made;
+    double fps;  /* the value of --fps; 0: not given */
     char *lines; /* the lines of --set, from malloc(); or NULL */
     bool recursive, nul_separated, skip_existing, update, fail_fast, dry_run;
     int shard, shards; /* part `shard` of `shards`, from --shard; 0: not given */
