@@ -222,7 +222,8 @@ struct gf_options {
      * 8 or 16, but 8 after the filter thumbnail, and in an AVIF as many as the input has. */
     int depth;
     bool dither; /* if samples lose bits, neighbours are rounded up or down in a regular pattern */
-    bool reserved_3[2];
+    bool reserved_3[1];
+    bool no_dither; /* palettes get the nearest colours, without the dither that they get else */
     /* An output file gets the times of the last access and change of its input's file; of a member
      * of an archive, only that of the last change. What has no file keeps no times. */
     bool keep_times;

@@ -454,7 +454,8 @@ static void set_fps(struct gf_frames *frames, double fps)
     plain.format = GF_FILE_PAM;
     plain.stripped = ((uint64_t)1 << GF_METADATA_ITEMS) - 1;
     gf_options_of_output(&frames->request.options, &plain);
-    frames->request.options.set = NULL;
+    gf_options_of_output(&frames->batch->options, &plain);
+    frames->request.options.set = frames->batch->options.set = NULL;
 }
 
 /* Opens the input and looks whether it is a film. */

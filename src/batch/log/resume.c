@@ -104,7 +104,7 @@ static uint64_t hash_option(uint64_t hash, const struct gf_options *options,
 static uint64_t hash_options(uint64_t hash, const struct gf_options *options)
 {
     const struct gf_option_member *member;
-    const double depth = options->depth + 100 * options->dither;
+    const double depth = options->depth + 100 * options->dither + 200 * options->no_dither;
     bool found = true;
     for (int print = 1; found; print++) {
         bool counts = print <= PRINT_INTS || (print == PRINT_RANGE && depth != 0);

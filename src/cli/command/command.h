@@ -146,6 +146,7 @@ struct gf_option {
     size_t offset;      /* offset in struct gf_command of the member that the option sets */
     size_t file_offset; /* offset of the member for the FILE of a choice */
     size_t bare_offset; /* offset of the bool for whether a number was left out */
+    size_t no_offset;   /* offset of the bool that "=no" behind a switch sets; 0: it has no value */
     const char *help;
 };
 

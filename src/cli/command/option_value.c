@@ -269,9 +269,11 @@ static enum gf_status set_topic(const struct gf_option *option, const char *text
 static void set_implied(const struct gf_option *option, struct gf_command *command)
 {
     void *const member = (char *)command + option->offset;
-    if (option->type == GF_OPTION_SWITCH && !option->action)
+    if (option->type == GF_OPTION_SWITCH && !option->action) {
         *(bool *)member = option->implied;
-    else if (option->type == GF_OPTION_CHOICE)
+        if (option->no_offset)
+            *(bool *)((char *)command + option->no_offset) = false;
+    } else if (option->type == GF_OPTION_CHOICE)
         *(int *)member = option->implied;
     else if (option->type == GF_OPTION_SET)
         *(uint64_t *)member = (uint64_t)option->implied;
@@ -293,7 +295,13 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     }
     switch (option->type) {
     case GF_OPTION_SWITCH:
-        return gf_fail(error, GF_ERROR_USAGE, "--%s takes no value", option->name);
+        if (option->no_offset && !strcmp(value, "no")) {
+            *(bool *)member = false;
+            *(bool *)((char *)command + option->no_offset) = true;
+            return GF_OK;
+        }
+        return gf_fail(error, GF_ERROR_USAGE, "--%s takes no value%s", option->name,
+                       option->no_offset ? " but no" : "");
     case GF_OPTION_FILE:
     case GF_OPTION_OUTPUT:
         if (!*value)
