@@ -172,8 +172,11 @@ enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input 
     opened->fd = is_stdin ? STDIN_FILENO : open_path(opened, path);
     const bool is_url = opened->fd < 0 && errno == ENOENT && strstr(path, "://");
     const enum gf_status status =
-        is_url ? gf_fail(error, GF_ERROR_USAGE, "%s: is a URL, which --fetch=COMMAND reads",
-                         opened->name)
+        is_url ? gf_fail(error, GF_ERROR_USAGE, "%s: is a URL, which --fetch=COMMAND reads%s",
+                         opened->name,
+                         strncmp(path, "http", 4)
+                             ? ""
+                             : ", or a pipe: curl -sL URL | gpufilter -i - -o out.png")
         : opened->fd < 0 ? gf_input_fail(opened, error)
                          : identify(opened, is_stdin ? lseek(opened->fd, 0, SEEK_CUR) : 0, error);
     if (status) {
