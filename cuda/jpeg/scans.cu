@@ -569,18 +569,24 @@ static __device__ __forceinline__ bool decode_scan(struct walk *walk, const stru
     return walk->stop == scan->end;
 }
 
-#ifndef PER_SM
-#define PER_SM 24 /* the warps of a multiprocessor that registers must suffice for */
-#endif
+/* The warps of a multiprocessor that registers must suffice for. With more of them, registers would
+ * be spilled to local memory, which each __threadfence() drops from the cache. */
+enum { WARPS_LEAST = 24 };
 
 /* Decodes the first scan in the order that nobody has begun: all scans that it waits for have
  * begun. */
-static __global__ void __launch_bounds__(WARP, PER_SM) scans_kernel(const struct jpeg_group group)
+static __global__ void __launch_bounds__(WARP, WARPS_LEAST)
+    scans_kernel(const struct jpeg_group group)
 {
     __shared__ struct walk_shared shared;
+    __shared__ struct jpeg_scan own;
     const unsigned lane = threadIdx.x;
     const unsigned begun = lane ? 0 : atomicAdd(&group.progress[group.scan_count], 1);
-    const struct jpeg_scan *const scan = &group.scans[group.scan_order[__shfl_sync(~0u, begun, 0)]];
+    const unsigned index = group.scan_order[__shfl_sync(~0u, begun, 0)];
+    const struct jpeg_scan *const scan = &own;
+    if (!lane)
+        own = group.scans[index];
+    __syncwarp();
     const struct jpeg_stream *const stream = &group.streams[scan->picture];
     const struct jpeg_picture *const about = &group.pictures[scan->picture];
     const struct work work = {scan,
@@ -590,7 +596,7 @@ static __global__ void __launch_bounds__(WARP, PER_SM) scans_kernel(const struct
                               (unsigned)about->blocks_per_mcu,
                               group.progress + stream->first_scan,
                               &group.flags[scan->picture],
-                              (unsigned)(scan - group.scans) - stream->first_scan};
+                              index - stream->first_scan};
     struct walk walk = {};
     walk.shared = &shared;
     walk.raw = group.raw + stream->raw;

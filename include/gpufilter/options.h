@@ -226,13 +226,23 @@ struct gf_options {
      * quality is chosen: by this member, by a `quality` that is not the default, or by max_bytes or
      * target_ssim. */
     bool quality_chosen;
-    bool reserved_3[2];
+    bool no_dither; /* palettes get the nearest colours, without the dither that they get else */
+    /* An output file gets the times of the last access and change of its input's file; of a member
+     * of an archive, only that of the last change. What has no file keeps no times. */
+    bool keep_times;
     enum gf_gain_map gain_map;
     /* The matrix and the range of the samples of a Y4M that is read or written, as bits 1 << enum
      * gf_yuv_item, at most one of either. Without a matrix it is BT.709 from 720 rows on, and
      * BT.601 below; without a range it is what the header says, or else full for gray and limited
      * for colours. */
     uint32_t yuv;
+    /* Facts that are written in the metadata in place of the input's, also with `strip`: lines
+     * "KEY=TEXT" of UTF-8, with '\n' between them. The keys are copyright, artist, description and
+     * date
+     * ("2024-05-01" or "2024-05-01T12:30:00+02:00", when the picture was taken). EXIF, XMP and IPTC
+     * get them, as far as the format has these. NULL: none. The string must live as long as the
+     * pipeline. */
+    const char *set;
 };
 
 /* Sets the first `size` bytes of *options to the defaults; members that this library does not know

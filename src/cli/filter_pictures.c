@@ -277,7 +277,7 @@ static enum gf_status open_template(const struct gf_session *session, int index,
 {
     const struct gf_command *const command = session->command;
     const struct gf_command_output output = gf_command_output_at(command, index);
-    const bool makes_one = command->join || command->sheet;
+    const bool makes_one = command->join || command->sheet || command->fps > 0;
     const bool several =
         !makes_one && (command->inputs > 1 || gf_inputs_is_group(command->input[0]) ||
                        gf_archive_named(command->input[0]));
@@ -325,6 +325,7 @@ static enum gf_status open_inputs(struct gf_session *session, struct gf_error *e
     }
     const struct gf_inputs_request request = {.argument = command->input,
                                               .count = command->inputs,
+                                              .by_number = command->fps > 0,
                                               .recursive = command->recursive,
                                               .nul_separated = command->nul_separated,
                                               .shard = command->shard,
@@ -509,6 +510,7 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
         .is_group = command->inputs > 1 || gf_inputs_is_group(command->input[0]),
         .fail_fast = command->fail_fast,
         .raw = command->raw,
+        .fps = command->fps,
         .on_failure = command->on_failure,
         .plain_members = command->untrusted,
         .dry_run = command->dry_run,

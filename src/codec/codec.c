@@ -53,6 +53,8 @@ static unsigned lost_kinds(const struct gf_file_type *type, const struct gf_meta
         lost &= ~(unsigned)GF_KIND_EXIF;
     if (type->keeps & GF_KIND_EXIF && gf_exif_has_density(&kept->exif))
         lost &= ~(unsigned)GF_KIND_DENSITY;
+    if (options->set && type->keeps & GF_KIND_TEXTS) /* it replaces texts */
+        lost &= ~(unsigned)GF_KIND_TEXTS;
     return lost & ~gf_kinds_unwanted(options);
 }
 
@@ -495,6 +497,9 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
                       : type->create(&order, sink, error);
     if (!status && metadata)
         warn_left_out(gf_output_name(output), type, in_file, metadata, &kept, options);
+    if (!status && options->set && !(type->keeps & (GF_KIND_EXIF | GF_KIND_XMP)))
+        gf_warn(options, "%s: %s has no place for what is to be set (options.set)",
+                gf_output_name(output), type->name);
     if (!status && metadata && metadata->icc.size && !kept.icc.size &&
         gf_keeps(options, GF_METADATA_ICC))
         gf_warn(options, "%s: the input's colour profile is not for %s and is left out",

@@ -215,6 +215,8 @@ enum gf_status gf_pipeline_filter_pictures(struct gf_pipeline *pipeline, const c
         opened  ? GF_OK
         : bytes ? gf_input_open_memory(bytes->data, bytes->size, input, &opened, error)
                 : gf_input_open(input, keeps, &opened, error);
+    if (!status && bytes && bytes->is_timed)
+        gf_input_set_time(opened, bytes->changed);
     if (!status)
         status = filter_all(pipeline, opened, destination, error);
     gf_input_close(opened);
@@ -274,7 +276,7 @@ enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *d
     GF_NOT_NULL(result, error);
     GF_NOT_NULL(result_size, error);
     struct gf_bytes bytes = {.format = format, .name = "output"};
-    const struct gf_file_bytes input = {data, size, NULL};
+    const struct gf_file_bytes input = {.data = data, .size = size};
     GF_TRY(gf_pipeline_check_format(format, error));
     GF_TRY(gf_pipeline_run_to_bytes(pipeline, "input", &input, &bytes, error));
     *result = bytes.data;

@@ -404,6 +404,7 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
         return gf_fail(error, GF_ERROR_USAGE,
                        "options.stripped=%#llx or options.kept=%#llx has bits of no item",
                        (unsigned long long)checked->stripped, (unsigned long long)checked->kept);
+    GF_TRY(gf_metadata_set_check(checked->set, error));
     const uint32_t ranges = 1 << GF_YUV_ITEM_LIMITED | 1 << GF_YUV_ITEM_FULL,
                    range = checked->yuv & ranges, matrix = checked->yuv & ~ranges;
     if (checked->yuv >> GF_YUV_ITEMS || range & (range - 1) || matrix & (matrix - 1))

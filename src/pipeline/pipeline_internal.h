@@ -32,6 +32,7 @@ enum gf_option_type {
     GF_OPTION_FILTER,    /* a filter's name, stored as the topic; or a choice, stored as the form of
                           * --help */
     GF_OPTION_WORDS,     /* any text, as const char * */
+    GF_OPTION_LINES,     /* like GF_OPTION_WORDS; each use of the option adds a line */
     GF_OPTION_RANGE,     /* the range of a TIFF's samples: "MIN:MAX", "percentile" or "unit" */
     GF_OPTION_INT,       /* an int, least..greatest */
     GF_OPTION_COUNT,     /* a uint64_t, least..greatest, with suffixes k, M, G, T of 1000 */
@@ -118,6 +119,8 @@ struct gf_file_bytes {
     const void *data;
     size_t size;
     struct gf_input *opened; /* the stream, which the pipeline closes; NULL: `data` has the bytes */
+    bool is_timed;           /* `changed` is known */
+    struct timespec changed; /* the time of the file's last change */
 };
 
 /* Does what gf_pipeline_run_file() does, with a destination for each output of the pipeline. If

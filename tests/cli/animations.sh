@@ -131,3 +131,59 @@ if gpufilter --version | grep -q '^archives'; then
 fi
 run 0 gpufilter -i in -o moved/ blur=1 --skip-existing
 grep -q "3 skipped" stderr || problem "$(cat stderr)"
+
+begin "--fps: stills become an animation in the order of their numbers, and a Y4M does"
+mkdir stills
+for i in 1 2 9 10; do
+    printf "$(printf 'P5\\n3 2\\n255\\n\\%03o\\002\\003\\004\\005\\006' $((i * 6)))" >"stills/s-$i.pgm"
+done
+for format in png gif webp avif jxl; do
+    gpufilter --version | grep -qi "formats:.*$(echo $format | sed 's/jxl/JPEG XL/')" || continue
+    run 0 gpufilter -q -i 'stills/s-*.pgm' -o "made.$format" --fps=12.5
+    frames "made.$format" 4
+    gpufilter --info=json "made.$format" | grep -q '"seconds":0.32' || problem "$format: $(gpufilter --info=json "made.$format")"
+done
+for i in 0 1 2 3; do
+    run 0 gpufilter -q -i "made.png[$i]" -o "made-$i.pgm"
+done
+same made-2.pgm stills/s-9.pgm
+same made-3.pgm stills/s-10.pgm
+run 0 gpufilter -q -i stills/s-10.pgm -i stills/s-9.pgm -o order.png --fps=5 # the order of -i stays
+run 0 gpufilter -q -i 'order.png[0]' -o first.pgm
+same first.pgm stills/s-10.pgm
+gpufilter -q -i stills -o - --format=png --fps=12.5 >piped.png || problem "status $?"
+same piped.png made.png
+run 0 gpufilter -q -i stills -o film.y4m --fps=12.5
+head -n 1 film.y4m | grep -q ' F12500:1000 ' || problem "$(head -n 1 film.y4m)"
+run 0 gpufilter -q -i film.y4m -o film.png --fps=2
+frames film.png 4
+gpufilter --info=json film.png | grep -q '"seconds":2,' || problem "$(gpufilter --info=json film.png)"
+
+begin "--fps: gray stills get the colours and the alpha of the first one"
+{
+    printf 'P7\nWIDTH 3\nHEIGHT 2\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'
+    printf 'abcdefghijklmnopqrstuvwx'
+} >rgba.pam
+run 0 gpufilter -q -i rgba.pam -i stills/s-1.pgm -o mixed.png --fps=5
+run 0 gpufilter -q -i 'mixed.png[1]' -o gray.pam
+printf '\6\6\6\377\2\2\2\377\3\3\3\377\4\4\4\377\5\5\5\377\6\6\6\377' >wanted
+tail -c 24 gray.pam | cmp -s - wanted || problem "$(tail -c 24 gray.pam | od -An -tu1)"
+run 4 gpufilter -q -i stills/s-1.pgm -i rgba.pam -o mixed2.png --fps=5
+stderr_like 'mixed2.png: picture 2 has 3x2 pixels of 4 channels'
+
+begin "--fps: what makes no animation is refused in one line"
+printf 'P5\n1 1\n255\n\1' >stills/s-11.pgm
+run 4 gpufilter -q -i stills -o no.png --fps=12
+stderr_is 'gpufilter: no.png: picture 5 has 1x1 pixels of 1 channels and 8 bits, and the first 3x2 of 1 and 8: an animation has frames of one kind (resize=w=W:h=H makes one size of all)'
+absent no.png
+run 0 gpufilter -q -i stills -o sized.png --fps=12 resize=w=3:h=2
+frames sized.png 5
+run 2 gpufilter -i stills -o no.jpg --fps=12
+stderr_like '--fps makes an animation or a film of several pictures'
+run 2 gpufilter -i moving.png -o no.png --fps=12
+stderr_like '--fps makes an animation or a film of several pictures'
+run 2 gpufilter -i stills -o a.png -o b.png --fps=12
+stderr_is 'gpufilter: --fps makes one film or animation: without several -o'
+run 2 gpufilter -i stills -o no.png --fps=12 --resume=no.log
+stderr_like '--resume is not for films'
+absent no.png

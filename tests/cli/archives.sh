@@ -27,6 +27,67 @@ done
 [ "$(readlink out/set/link.png)" = 0001.png ] || problem "the link leads to $(readlink out/set/link.png)"
 [ "$(stat -c '%a %Y' out/set/0001.png)" = "640 $(stat -c %Y set/0001.png)" ] || problem "$(stat -c '%a %Y' out/set/0001.png)"
 
+begin "--keep-times: a file gets its member's time"
+run 0 gpufilter -q -i in.tar -o 'timed/{stem}.png' --keep-times invert
+[ "$(stat -c %Y timed/0001.png)" = "$(stat -c %Y set/0001.png)" ] || problem "$(stat -c %y timed/0001.png)"
+
+begin "zip: names, order, modes, times and links stay, members that are not packed stay so, and what tar holds is the same"
+rm -rf kept && mkdir kept
+run 0 gpufilter -q -i in.tar -o all.zip invert
+run 0 gpufilter -q -i all.zip -o all.cbz invert
+run 0 gpufilter -q -i all.cbz -o back.tar invert
+[ "$(tar tf in.tar)" = "$(tar tf back.tar)" ] || problem "the members are $(tar tf back.tar)"
+tar xf back.tar -C kept
+for each in 0001.json large.bin text.txt deep/0002.ppm; do
+    cmp -s "out/set/$each" "kept/set/$each" || problem "$each differs"
+done
+same kept/set/0001.png out/set/0001.png
+[ "$(readlink kept/set/link.png)" = 0001.png ] || problem "the link leads to $(readlink kept/set/link.png)"
+[ "$(stat -c '%a %Y' kept/set/0001.png)" = "640 $(stat -c %Y set/0001.png)" ] || problem "$(stat -c '%a %Y' kept/set/0001.png)"
+head -c 200000 /dev/zero >set/zeros.bin
+tar cf zeros.tar set/zeros.bin
+run 0 gpufilter -q -i zeros.tar -o zeros.zip
+[ "$(stat -c %s zeros.zip)" -lt 2000 ] || problem "what can be packed is not: $(stat -c %s zeros.zip) bytes"
+# The same archive with a member that is not packed, by hand: its headers hold sizes and a checksum of its bytes.
+{
+    printf 'PK\3\4\12\0\0\0\0\0\0\0\41\0\205\21\112\15\13\0\0\0\13\0\0\0\5\0\0\0a.txthello world'
+    printf 'PK\1\2\12\3\12\0\0\0\0\0\0\0\41\0\205\21\112\15\13\0\0\0\13\0\0\0\5\0\0\0\0\0\0\0\0\0\0\0\244\201\0\0\0\0a.txt'
+    printf 'PK\5\6\0\0\0\0\1\0\1\0\63\0\0\0\56\0\0\0\0\0'
+} >stored.zip
+run 0 gpufilter -q -i stored.zip -o stored-out.zip
+grep -aq 'hello world' stored-out.zip || problem "a member that was not packed is packed"
+rm set/zeros.bin
+
+begin "zip: pipes, files, folders, and names that are no ASCII"
+cp set/0001.png 'set/Jörg.png'
+run 0 gpufilter -q -i set -r -o folder.zip invert
+run 0 gpufilter -q -i folder.zip -o 'unzipped/{dir}/{stem}.{ext}' invert
+rm 'set/Jörg.png'
+[ -f "$(find unzipped -name Jörg.png)" ] || problem "$(find unzipped)"
+run 0 gpufilter -q -i all.zip -o again.zip invert
+gpufilter -q -i tar:- -o zip:- invert <all.zip >piped.zip || problem "status $?"
+same piped.zip again.zip
+cat all.zip | gpufilter -q -i zip:- -o tar:- | tar tf - >listed || problem "status $?"
+[ "$(cat listed)" = "$(tar tf in.tar)" ] || problem "$(cat listed)"
+
+begin "zip: what is damaged, cut or cannot be written is told of, and a record knows what is done"
+run 0 gpufilter -q -i all.zip -o done.zip --skip-existing invert
+run 0 gpufilter -i all.zip -o done.zip --skip-existing invert
+stderr_like '0 files done, 2 skipped'
+head -c 1000000 all.zip >cut.zip
+run 4 gpufilter -i cut.zip -o no.zip invert
+stderr_like 'cut.zip: damaged archive: '
+sed 's/hello world/hello w0rld/' stored.zip >wrong.zip
+run 4 gpufilter -i wrong.zip -o no.zip
+stderr_like "wrong.zip: damaged archive: .*CRC.*, at or after 'a.txt'"
+ln set/0001.json set/hard.json
+tar cf hard.tar set/0001.json set/hard.json
+rm set/hard.json
+run 4 gpufilter -i hard.tar -o no.zip
+stderr_like "no.zip: zip has no hard links such as 'set/hard.json'"
+run 4 gpufilter -q -i all.zip -o no.zip --max-output=1M
+absent no.zip
+
 begin "each name of a format is a picture's name"
 mkdir named
 for each in jpg jpeg jpe jfif JIF jfi pjpeg pjp; do

@@ -203,6 +203,22 @@ run 4 gpufilter -i in.ppm -o no.png --png-palette=16 --lossless
 stderr_like 'no.png: a palette of 16 colours of 8 bits is not lossless for this picture$'
 absent no.png
 
+begin "--dither=no: palettes get the nearest colours, which come closer pixel by pixel"
+gpufilter -q -i in.ppm -o smooth.ppm 'resize=w=64:h=64,blur=3'
+for format in png gif; do
+    run 0 gpufilter -q -i smooth.ppm -o dithered.$format --png-palette=4
+    run 0 gpufilter -q -i smooth.ppm -o nearest.$format --png-palette=4 --dither=no
+    for how in dithered nearest; do
+        gpufilter --compare=smooth.ppm:json $how.$format >$how.json
+    done
+    awk -F'"mean":' '{ split($2, part, /[,}]/); print part[1] }' nearest.json dithered.json >means
+    sort -c -n means && [ "$(uniq means | wc -l)" -eq 2 ] || problem "$format: $(cat means)"
+done
+run 0 gpufilter -q -i smooth.ppm -o again.png --png-palette=4 --dither=no --dither
+same again.png dithered.png
+run 2 gpufilter -i in.ppm -o no.png --dither=yes
+stderr_is 'gpufilter: --dither takes no value but no'
+
 begin "what libraries print of a damaged picture does not reach the user, unless with -v"
 for format in avif jxl jp2; do
     gpufilter -i in.ppm -o whole.$format 2>/dev/null || continue

@@ -128,3 +128,10 @@ printf '%%PDF-1.7' >'two words.pdf'
 refused 4 'two words.pdf: is PDF, which is not read; pipe it: pdftoppm -png -r 150 FILE | gpufilter' -i 'two words.pdf'
 printf '%%PDF-1.7' | run 4 gpufilter -i - -o x.png
 stderr_like 'stdin: is PDF, which is not read; pipe it: pdftoppm -png -r 150 FILE | gpufilter'
+
+begin "a URL is answered by a pipe, and by --fetch"
+run 2 gpufilter -i https://example.org/a.png -o no.png
+stderr_is 'gpufilter: https://example.org/a.png: is a URL, which --fetch=COMMAND reads, or a pipe: curl -sL URL | gpufilter -i - -o out.png'
+run 2 gpufilter -i s3://bucket/a.png -o no.png
+stderr_is 'gpufilter: s3://bucket/a.png: is a URL, which --fetch=COMMAND reads'
+absent no.png

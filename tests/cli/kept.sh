@@ -56,3 +56,27 @@ else
     grep -v '^300|' found >lost
     [ ! -s lost ] || problem "the density is lost: $(cat lost)"
 fi
+
+begin "--set writes facts into what each format has, also with --strip, and --resume knows them"
+for extension in $formats; do
+    run 0 gpufilter -q -i in.ppm -o "set.$extension" --set=copyright='me & you' --set=artist=Ada --set=date=2024-05-01
+    grep -aq '<dc:rights><rdf:Alt><rdf:li xml:lang="x-default">me &amp; you<' "set.$extension" || problem "$extension: no copyright"
+    grep -aq '<rdf:li>Ada<' "set.$extension" || problem "$extension: no artist"
+done
+run 0 gpufilter --info=json set.png
+stdout_has '"time":"2024-05-01T00:00:00"'
+run 0 gpufilter -i set.png -o stripped.png --strip --set=description=harbour
+grep -aq harbour stripped.png || problem "there is no description"
+! grep -aq Ada stripped.png || problem "the artist is still there"
+run 0 gpufilter -i in.ppm -o set.bmp --set=artist=Ada
+stderr_is 'gpufilter: warning: set.bmp: BMP has no place for what is to be set (--set)'
+run 2 gpufilter -i in.ppm -o no.png --set=creator=Ada
+stderr_is 'gpufilter: --set=creator=Ada is none of copyright=TEXT, artist=TEXT, description=TEXT, date=2024-05-01'
+run 2 gpufilter -i in.ppm -o no.png --set=artist=Ada --set=date=now
+stderr_is 'gpufilter: --set=date: now is no date such as 2024-05-01 or 2024-05-01T12:30:00+02:00'
+absent no.png
+for artist in Ada Ada Bob; do
+    run 0 gpufilter -i in.ppm -i in.png -o set-batch/ --resume=set.log --set=artist=$artist
+    cat stderr >>set.told
+done
+[ "$(grep -c '2 skipped' set.told)" -eq 1 ] || problem "$(cat set.told)"

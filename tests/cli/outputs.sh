@@ -63,6 +63,34 @@ run 0 gpufilter -i in.ppm -o link.ppm vflip
 same mode.ppm expected.ppm
 [ "$(ls -l mode.ppm | cut -c 1-10)" = -rw-r----- ] || problem "the mode changed"
 
+begin "--keep-times: the times of the input, as of cp -p, also of a film, and --update knows what is done"
+mkdir timed
+gpufilter -q -i in.ppm -o timed/a.y4m
+cp in.ppm timed/a.ppm
+touch -d '2020-02-02 02:02:02.5 UTC' timed/*
+touch -a -d '2021-03-03 UTC' timed/*
+for extension in ppm y4m; do
+    run 0 gpufilter -q --device=cpu -i timed/a.$extension -o out/timed.$extension --keep-times --sync invert
+    [ "$(stat -c '%x %y' out/timed.$extension)" = "$(touch -d '2020-02-02 02:02:02.5 UTC' at && touch -a -d '2021-03-03 UTC' at && stat -c '%x %y' at)" ] ||
+        problem "$extension: $(stat -c '%x %y' out/timed.$extension)"
+done
+run 0 gpufilter -q -i timed/a.y4m -o 'out/timed-{n}.png' --keep-times
+[ "$(stat -c %y out/timed-1.png)" = "$(stat -c %y timed/a.ppm)" ] || problem "a frame: $(stat -c %y out/timed-1.png)"
+run 0 gpufilter -q -i timed/a.ppm -o out/timed.ppm invert
+[ "$(stat -c %Y out/timed.ppm)" -gt 1600000000 ] || problem "without the option: $(stat -c %y out/timed.ppm)"
+run 0 gpufilter -q -i timed/a.ppm -o out/timed.ppm --keep-times
+run 0 gpufilter -q -i timed/a.ppm -o out/timed.ppm --keep-times --update invert
+run 0 gpufilter -q -i timed/a.ppm -o out/again.ppm
+same out/timed.ppm out/again.ppm
+rm out/again.ppm out/timed*
+run 0 gpufilter -i timed/a.ppm -o /dev/null --format=png --keep-times
+cat timed/a.ppm | gpufilter -i - -o out/piped.ppm --keep-times || problem "a pipe, which has no times, fails"
+rm out/piped.ppm
+run 2 gpufilter -i timed/a.ppm -i in.ppm -o out/x.ppm --join=across --keep-times
+stderr_is 'gpufilter: --join makes one picture of several: without --keep-times'
+run 2 gpufilter -i timed/a.ppm -o out/x.ppm --keep-times --store='cp {file} {out}'
+stderr_is 'gpufilter: --keep-times cannot set the times of what --store puts elsewhere'
+
 begin "/dev/null and a FIFO"
 run 0 gpufilter -i in.ppm -o /dev/null --format=png
 [ -c /dev/null ] || problem "/dev/null was replaced"

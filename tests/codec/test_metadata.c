@@ -893,6 +893,94 @@ static void test_exif_is_edited_in_place(void **state)
     free(exif.data);
 }
 
+/* Each fact is set in EXIF, XMP and IPTC, replaces what was there, and leaves the rest alone. */
+static void test_facts_are_set(void **state)
+{
+    static const char
+        older[] = "artist=Old\ndate=2001-01-01T01:01:01\ndescription=d",
+        set[] =
+            "artist=M\xc3\xbcller & <S\xc3\xb6hne>\ndate=2024-05-01 12:30:00+02:00\ncopyright=me",
+        artist[] = "M\xc3\xbcller & <S\xc3\xb6hne>",
+        xml[] = "<dc:creator><rdf:Seq><rdf:li>M\xc3\xbcller &amp; "
+                "&lt;S\xc3\xb6hne&gt;</rdf:li></rdf:Seq></dc:creator>",
+        date[] = "<photoshop:DateCreated>2024-05-01T12:30:00+02:00</photoshop:DateCreated>",
+        by_line[] = "\x1c\2\x50\0\x12M\xc3\xbcller",
+        day[] = "\x1c\2\x37\0\x8"
+                "20240501",
+        hour[] = "\x1c\2\x3c\0\xb"
+                 "123000+0200";
+    uint64_t first;
+    bool left_out;
+    for (int with_older = 0; with_older < 2; with_older++) {
+        struct gf_metadata metadata = {.orientation = 1};
+        assert_true(gf_texts_add_latin1(&metadata.texts, "Author", "Old", 3, &left_out));
+        assert_true(gf_texts_add_latin1(&metadata.texts, "Title", "t", 1, &left_out));
+        if (with_older) {
+            assert_int_equal(gf_metadata_set_check(older, NULL), GF_OK);
+            assert_true(gf_exif_set_orientation(&metadata.exif, 6));
+            assert_true(gf_exif_set_text(&metadata.exif, GF_IFD_EXIF, 0x9291, "33"));
+            assert_true(gf_metadata_set(&metadata, older));
+        }
+        assert_int_equal(gf_metadata_set_check(set, NULL), GF_OK);
+        assert_true(gf_metadata_set(&metadata, set));
+        const struct gf_ifd_reader reader = gf_exif_reader(&metadata.exif, &first);
+        char *const text[] = {
+            gf_ifd_text(&reader, first, GF_IFD_ARTIST),
+            gf_ifd_text(&reader, first, GF_IFD_COPYRIGHT),
+            gf_ifd_text(&reader, gf_ifd_link(&reader, first, GF_IFD_EXIF), 0x9011)};
+        assert_string_equal(text[0], artist);
+        assert_string_equal(text[1], "me");
+        assert_string_equal(text[2], "+02:00");
+        assert_string_equal(gf_exif_read(&metadata.exif).time, "2024-05-01T12:30:00");
+        assert_int_equal(gf_exif_orientation(&metadata.exif), with_older ? 6 : 1);
+        assert_non_null(memmem(metadata.xmp.data, metadata.xmp.size, xml, sizeof xml - 1));
+        assert_non_null(memmem(metadata.xmp.data, metadata.xmp.size, date, sizeof date - 1));
+        const struct gf_blob records = gf_iptc_records(&metadata.iptc);
+        assert_non_null(memmem(records.data, records.size, by_line, sizeof by_line - 1));
+        assert_non_null(memmem(records.data, records.size, day, sizeof day - 1));
+        assert_non_null(memmem(records.data, records.size, hour, sizeof hour - 1));
+        assert_int_equal(!memmem(records.data, records.size, "\x1c\2\x78\0\1d", 6), !with_older);
+        const struct gf_blob *const all[] = {&metadata.exif, &metadata.xmp, &metadata.iptc};
+        for (int i = 0; i < 3; i++) {
+            assert_null(memmem(all[i]->data, all[i]->size, "Old", 3));
+            assert_null(memmem(all[i]->data, all[i]->size, "2001", 4));
+        }
+        assert_int_equal(metadata.texts.count, 1); /* the title */
+        for (int i = 0; i < 3; i++)
+            free(text[i]);
+        gf_metadata_free(&metadata);
+    }
+    /* IPTC of an unknown encoding does not get a text that it may show wrongly. */
+    static const char resource[] = "8BIM\4\4\0\0\0\0\0\xe\x1c\2\x50\0\3Old\x1c\2\x19\0\1k";
+    struct gf_blob records = {0};
+    assert_true(gf_blob_set(&records, resource, sizeof resource - 1));
+    assert_true(gf_iptc_set(&records, 80, artist));
+    assert_int_equal(gf_iptc_records(&records).size, 6);
+    free(records.data);
+}
+
+static void test_what_cannot_be_set_is_refused(void **state)
+{
+    static const char *const cases[][2] = {
+        {"foo=1", "options.set=foo=1 is none of copyright=TEXT, artist=TEXT, description=TEXT, "
+                  "date=2024-05-01"},
+        {"artist=a\nartist=",
+         "options.set=artist: the text is missing (options.strip leaves metadata out)"},
+        {"copyright=\xff", "options.set=copyright: is no line of UTF-8"},
+        {"date=2024-13-01",
+         "options.set=date: 2024-13-01 is no date such as 2024-05-01 or 2024-05-01T12:30:00+02:00"},
+        {"date=2024-05-01T25:00:00", NULL},
+        {"date=2024-05-01T12:00:00+2", NULL},
+        {"date=yesterday", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gf_error error = {0};
+        assert_int_equal(gf_metadata_set_check(cases[i][0], &error), GF_ERROR_USAGE);
+        if (cases[i][1])
+            assert_string_equal(error.text, cases[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -917,6 +1005,8 @@ int main(void)
         cmocka_unit_test(test_thumbnails_with_exif_are_stripped),
         cmocka_unit_test(test_numbers_are_stripped),
         cmocka_unit_test(test_exif_is_edited_in_place),
+        cmocka_unit_test(test_facts_are_set),
+        cmocka_unit_test(test_what_cannot_be_set_is_refused),
     };
     return cmocka_run_group_tests_name("metadata", tests, make_folder, remove_folder);
 }

@@ -85,6 +85,9 @@ static void check_kept(struct gf_metadata *metadata, unsigned how)
     options.strip = how & 4;
     options.stripped = how & 32 ? how * 0x9e5u & ((1 << GF_METADATA_ITEMS) - 1) : 0;
     options.kept = how & 64 ? how * 0x2b3u & ((1 << GF_METADATA_ITEMS) - 1) : 0;
+    options.set = how & 1   ? "artist=a\ndate=2024-05-01T12:30:00Z"
+                  : how & 2 ? "copyright=\xc2\xa9"
+                            : NULL;
     metadata->filtered = how & 16;
     FUZZ_CHECK(!gf_metadata_for_output(metadata, format, how & 8 ? GF_TAGS_ALL : GF_TAGS_NONE,
                                        &options, &kept, &error),

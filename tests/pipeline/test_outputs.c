@@ -487,7 +487,7 @@ static void check_memory(bool on_device)
         gf_pipeline_replace_backend(pipeline, &device.base, true);
         gf_pipeline_options(pipeline)->device = GF_DEVICE_CUDA;
     }
-    const struct gf_file_bytes input = {whole.data, whole.size, NULL};
+    const struct gf_file_bytes input = {.data = whole.data, .size = whole.size};
     assert_ok(
         "run",
         gf_pipeline_filter_pictures(pipeline, "memory", &input, trial.destination, &trial.error),

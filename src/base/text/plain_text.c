@@ -117,11 +117,31 @@ static int edit_distance(const char *a, const char *b)
     return d[n][m];
 }
 
+/* Whether the words have the same letters, and begin with the same one. */
+static bool is_shuffled(const char *a, const char *b)
+{
+    int count[256] = {0};
+    const char first = *a;
+    if (first != *b)
+        return false;
+    for (; *a && *b; a++, b++) {
+        count[(unsigned char)*a]++;
+        count[(unsigned char)*b]--;
+    }
+    for (int i = 0; i < 256; i++) {
+        if (count[i])
+            return false;
+    }
+    return *a == *b;
+}
+
 void gf_suggest_consider(const char *word, const char *candidate, const char **best, int *distance)
 {
-    /* With more edits another thing is proposed, as clahe for clamp. */
+    /* With more edits another thing is proposed, as clahe for clamp. Two letters that have changed
+     * places are two edits. */
     const size_t length = strlen(word);
-    const int limit = length < 4 ? !strncmp(candidate, word, length) : 1 + (length > 8);
+    const int limit = length < 4 ? !strncmp(candidate, word, length)
+                                 : 1 + (length > 8 || is_shuffled(word, candidate));
     const int d = edit_distance(word, candidate);
     if (d <= limit && (!*best || d < *distance)) {
         *best = candidate;

@@ -17,6 +17,9 @@
     CALL(archive_read_support_filter_zstd) \
     CALL(archive_read_support_format_raw) \
     CALL(archive_read_support_format_tar) \
+    CALL(archive_read_support_format_zip) \
+    CALL(archive_read_set_seek_callback) \
+    CALL(archive_format_name) \
     CALL(archive_read_open2) \
     CALL(archive_read_next_header2) \
     CALL(archive_read_data) \
@@ -28,6 +31,11 @@
     CALL(archive_write_free) \
     CALL(archive_write_close) \
     CALL(archive_write_set_format_pax_restricted) \
+    CALL(archive_write_set_format_zip) \
+    CALL(archive_write_zip_set_compression_deflate) \
+    CALL(archive_write_zip_set_compression_store) \
+    CALL(archive_entry_unset_atime) \
+    CALL(archive_entry_unset_ctime) \
     CALL(archive_write_set_bytes_per_block) \
     CALL(archive_write_add_filter_by_name) \
     CALL(archive_write_set_filter_option) \

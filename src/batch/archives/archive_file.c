@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "batch/names/names.h"
+#include "codec/codec.h"
 #include "codec/io/output.h"
 
 #ifdef GF_LIBRARY_archive
@@ -25,9 +26,7 @@ enum gf_status gf_archive_load(const char *subject, struct gf_error *error)
     return gf_library_load(&library, subject, GF_ERROR_UNAVAILABLE, error);
 }
 
-/* Makes the calling thread's locale UTF-8, since libarchive converts names by that locale and the
- * names in tar archives are UTF-8. Returns the previous locale, for uselocale(). */
-static locale_t archive_begin_utf8(void)
+locale_t gf_archive_begin_utf8(void)
 {
     static locale_t utf8;
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,7 +63,7 @@ bool gf_archive_member_change(struct gf_archive_member *member, const char *name
     free(member->name);
     member->name = copy;
     member->size = size;
-    const locale_t before = archive_begin_utf8();
+    const locale_t before = gf_archive_begin_utf8();
     gf_archive_calls.archive_entry_copy_pathname(member->header, copy);
     uselocale(before);
     gf_archive_calls.archive_entry_set_size(member->header, (int64_t)size);
@@ -73,7 +72,7 @@ bool gf_archive_member_change(struct gf_archive_member *member, const char *name
 
 const char *gf_archive_member_target(const struct gf_archive_member *member)
 {
-    const locale_t before = archive_begin_utf8();
+    const locale_t before = gf_archive_begin_utf8();
     const char *target = gf_archive_calls.archive_entry_hardlink(member->header);
     if (!target)
         target = gf_archive_calls.archive_entry_symlink(member->header);
@@ -106,7 +105,7 @@ struct timespec gf_archive_member_time(const struct gf_archive_member *member)
 
 void gf_archive_member_set_target(struct gf_archive_member *member, const char *target)
 {
-    const locale_t before = archive_begin_utf8();
+    const locale_t before = gf_archive_begin_utf8();
     if (gf_archive_member_is_hard_link(member))
         gf_archive_calls.archive_entry_copy_hardlink(member->header, target);
     else
@@ -120,7 +119,8 @@ struct gf_archive_writer {
     struct gf_error error;    /* why writing to the output failed */
     enum gf_status status;
     uint64_t bytes, max_bytes; /* bytes of the members so far, and their limit; 0: none */
-    bool abandoned;            /* drops what libarchive still writes, above all the end marker */
+    bool is_zip;
+    bool abandoned; /* drops what libarchive still writes, above all the end marker */
 };
 
 static const char *name_of(const struct gf_archive_writer *writer)
@@ -156,14 +156,18 @@ static enum gf_status fail_writing(const struct gf_archive_writer *writer, struc
 
 /* Begins an archive. libarchive must not collect blocks, so that standard output gets each member
  * at once. */
-static enum gf_status begin_archive(struct gf_archive_writer *writer, const char *path,
+static enum gf_status begin_archive(struct gf_archive_writer *writer, const char *argument,
                                     struct gf_error *error)
 {
-    const char *const packer = gf_archive_packer(path);
+    const char *packer = gf_archive_packer(argument);
+    writer->is_zip = packer && !strcmp(packer, GF_ARCHIVE_ZIP);
+    packer = writer->is_zip ? NULL : packer;
     writer->archive = gf_archive_calls.archive_write_new();
     if (!writer->archive)
         return gf_fail_memory(error);
-    if (gf_archive_calls.archive_write_set_format_pax_restricted(writer->archive) < ARCHIVE_WARN ||
+    if ((writer->is_zip ? gf_archive_calls.archive_write_set_format_zip(writer->archive)
+                        : gf_archive_calls.archive_write_set_format_pax_restricted(
+                              writer->archive)) < ARCHIVE_WARN ||
         (packer && gf_archive_calls.archive_write_add_filter_by_name(writer->archive, packer) <
                        ARCHIVE_WARN) ||
         /* gzip's header gets no time, so that the same members always give the same bytes. */
@@ -207,7 +211,7 @@ enum gf_status gf_archive_writer_open(const char *argument, const char *file,
                               (struct gf_output_options){options->no_clobber, options->sync, 0, 0});
     opened->max_bytes = options->max_output_bytes;
     if (!status)
-        status = begin_archive(opened, path, error);
+        status = begin_archive(opened, argument, error);
     if (status) {
         gf_archive_writer_close(opened);
         return status;
@@ -216,10 +220,31 @@ enum gf_status gf_archive_writer_open(const char *argument, const char *file,
     return GF_OK;
 }
 
+/* Prepares a member for a zip archive: it is packed, unless it is a picture of a packed format or
+ * was not packed before. A file's time of the last access would make the bytes differ each time. */
+static enum gf_status begin_zipped(const struct gf_archive_writer *writer,
+                                   const struct gf_archive_member *member, struct gf_error *error)
+{
+    const enum gf_file_format format = gf_file_format_named(member->name);
+    const bool plain = format == GF_FILE_AUTO || format == GF_FILE_PNM || format == GF_FILE_PAM ||
+                       format == GF_FILE_BMP || format == GF_FILE_Y4M;
+    if (gf_archive_member_is_hard_link(member))
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: zip has no hard links such as '%s'",
+                       name_of(writer), member->name);
+    gf_archive_calls.archive_entry_unset_atime(member->header);
+    gf_archive_calls.archive_entry_unset_ctime(member->header);
+    (void)(member->stored || !plain
+               ? gf_archive_calls.archive_write_zip_set_compression_store(writer->archive)
+               : gf_archive_calls.archive_write_zip_set_compression_deflate(writer->archive));
+    return GF_OK;
+}
+
 enum gf_status gf_archive_put(struct gf_archive_writer *writer,
                               const struct gf_archive_member *member, struct gf_error *error)
 {
-    const locale_t before = archive_begin_utf8();
+    if (writer->is_zip)
+        GF_TRY(begin_zipped(writer, member, error));
+    const locale_t before = gf_archive_begin_utf8();
     const int code = gf_archive_calls.archive_write_header(writer->archive, member->header);
     uselocale(before);
     return code < ARCHIVE_WARN || writer->status ? fail_writing(writer, error) : GF_OK;

@@ -1,8 +1,9 @@
-/* Reads and writes a tar archive member by member, by libarchive. An archive that is read may be
- * packed by gzip, bzip2, xz or zstd, whatever its name is; an archive that is written is packed as
- * its name says. */
+/* Reads and writes a tar or zip archive member by member, by libarchive. A tar archive that is read
+ * may be packed by gzip, bzip2, xz or zstd, whatever its name is; an archive that is written is
+ * packed as its name says. */
 #pragma once
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,11 +20,16 @@ struct stat;
  * `subject`. */
 enum gf_status gf_archive_load(const char *subject, struct gf_error *error) GF_CHECKED;
 
+/* Makes the calling thread's locale UTF-8, since libarchive converts names by that locale and the
+ * names in archives are UTF-8. Returns the previous locale, for uselocale(). */
+locale_t gf_archive_begin_utf8(void);
+
 struct gf_archive_member {
     /* Everything that the archive says about the member. gf_archive_member_free() frees it. */
     struct archive_entry *header;
     char *name;
     char *fault;  /* NULL, or the message of libarchive about parts of the header that it ignored */
+    bool stored;  /* a zip archive has its bytes as they are, not packed */
     bool is_file; /* false for a folder, a link or a device, which has no bytes */
     uint64_t size;
 };

@@ -1,7 +1,8 @@
 /* The two steps in which libarchive reads an archive: one unpacks it, the other finds the members.
  * Two steps make it possible to check the bytes after the last member, which the second step does
  * not read. A file that is not packed needs no first step; the second step skips members whose
- * bytes workers read. */
+ * bytes workers read. A zip archive has its list of members at its end, so that it is read as a
+ * file, to which a stream is copied first, by the second step alone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -41,7 +42,10 @@ struct gf_archive_reader {
     enum gf_status status;
     atomic_bool cancelled;
     bool packed;
-    bool ended; /* the input was read to its end */
+    bool is_zip;
+    int64_t members; /* how many members were found */
+    uint64_t left;   /* bytes of the last one that were not read yet */
+    bool ended;      /* the input was read to its end */
     bool
         /* The input is a file in its place, or has the size that it should have. */
         uncut;
@@ -141,6 +145,20 @@ static la_int64_t skip_direct(struct archive *archive, void *context, la_int64_t
     return skipped;
 }
 
+/* Moves to another place of a zip archive. */
+static la_int64_t seek_direct(struct archive *archive, void *context, la_int64_t offset, int whence)
+{
+    struct gf_archive_reader *const reader = context;
+    const int64_t size = gf_input_size(reader->input), from = whence == SEEK_SET ? 0
+                                                              : whence == SEEK_CUR
+                                                                  ? reader->into.bytes
+                                                                  : size;
+    (void)archive;
+    if (from + offset < 0 || from + offset > size)
+        return ARCHIVE_FATAL;
+    return reader->into.bytes = from + offset;
+}
+
 /* Returns the status of damage: GF_ERROR_READ if members were found and the input may have been
  * truncated on its way, so that another try may help; else GF_ERROR_INPUT. */
 static enum gf_status status_of_damage(const struct gf_archive_reader *reader)
@@ -195,10 +213,43 @@ static enum gf_status open_second_step(struct gf_archive_reader *reader, struct 
                : GF_OK;
 }
 
+/* Finds out whether the input is a zip archive, and makes a stream that is one a file. */
+static enum gf_status look_for_zip(struct gf_archive_reader *reader, struct gf_error *error)
+{
+    char head[4];
+    size_t got;
+    int descriptor;
+    int64_t offset;
+    GF_TRY(gf_input_peek(reader->input, head, sizeof head, &got, error));
+    reader->is_zip =
+        got == sizeof head && (!memcmp(head, "PK\3\4", got) || !memcmp(head, "PK\5\6", got));
+    if (!reader->is_zip || gf_input_size(reader->input) >= 0)
+        return GF_OK;
+    gf_input_keep_all(reader->input);
+    return gf_input_descriptor(reader->input, &descriptor, &offset, error);
+}
+
+static enum gf_status open_zip(struct gf_archive_reader *reader, struct gf_error *error)
+{
+    reader->packed = true; /* no member lies in the file as it is */
+    reader->archive = gf_archive_calls.archive_read_new();
+    if (!reader->archive)
+        return gf_fail_memory(error);
+    (void)gf_archive_calls.archive_read_support_format_zip(reader->archive);
+    (void)gf_archive_calls.archive_read_set_seek_callback(reader->archive, seek_direct);
+    return gf_archive_calls.archive_read_open2(reader->archive, reader, NULL, read_direct,
+                                               skip_direct, NULL)
+               ? archive_fail_reading(reader, error)
+               : GF_OK;
+}
+
 /* Opens the steps of a reader that has its input. */
 static GF_CHECKED enum gf_status archive_open_steps(struct gf_archive_reader *reader,
                                                     struct gf_error *error)
 {
+    GF_TRY(look_for_zip(reader, error));
+    if (reader->is_zip)
+        return open_zip(reader, error);
     struct archive *const unpacked = reader->unpacked = gf_archive_calls.archive_read_new();
     struct archive *const archive = reader->archive = gf_archive_calls.archive_read_new();
     struct archive_entry *const whole = gf_archive_calls.archive_entry_new();
@@ -224,6 +275,8 @@ enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more, stru
     const void *block;
     ssize_t got;
     *more = false;
+    if (reader->is_zip) /* the list of its members was read, to the end of the file */
+        return GF_OK;
     while ((got = reader->unpacked ? read_unpacked(reader->archive, reader, &block)
                                    : read_direct(reader->archive, reader, &block)) > 0)
         continue;
@@ -331,6 +384,8 @@ enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, i
 
 int64_t gf_archive_position(const struct gf_archive_reader *reader)
 {
+    if (reader->is_zip)
+        return reader->members;
     return reader->start + gf_archive_calls.archive_read_header_position(reader->archive);
 }
 
@@ -378,10 +433,18 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
     *found = false;
     if (!member->header)
         return gf_fail_memory(error);
+    const locale_t before = reader->is_zip ? gf_archive_begin_utf8() : (locale_t)0;
     const int code = gf_archive_calls.archive_read_next_header2(reader->archive, member->header);
     const char *const name =
         code == ARCHIVE_EOF ? "" : gf_archive_calls.archive_entry_pathname(member->header);
     member->name = name ? strdup(name) : NULL;
+    if (reader->is_zip) {
+        uselocale(before);
+        member->stored =
+            code != ARCHIVE_EOF &&
+            strstr(gf_archive_calls.archive_format_name(reader->archive), "uncompressed");
+        reader->members++;
+    }
     if (code == ARCHIVE_EOF) {
         gf_archive_member_free(member);
         return GF_OK;
@@ -395,7 +458,7 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
         /* In the locale C libarchive converts no name, and leaves its bytes as they are. In a
          * locale of UTF-8 it would compose letters that are written as a letter and its accent. */
         const char *const why = gf_archive_calls.archive_error_string(reader->archive);
-        if (!why || !strstr(why, "can't be converted"))
+        if (!why || (!strstr(why, "can't be converted") && !strstr(why, "cannot be converted")))
             member->fault = strdup(why ? why : "its header is damaged");
     }
     make_folder(member);
@@ -405,6 +468,7 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
                       !gf_archive_calls.archive_entry_hardlink(member->header);
     const int64_t size = gf_archive_calls.archive_entry_size(member->header);
     member->size = member->is_file && size > 0 ? (uint64_t)size : 0;
+    reader->left = member->size;
     gf_archive_calls.archive_entry_sparse_clear(member->header); /* holes are read as zeros */
     *found = true;
     return GF_OK;
@@ -442,6 +506,11 @@ enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, siz
             return archive_fail_reading(reader, error);
     }
     memset((char *)data + got, 0, size - got); /* libarchive leaves out a hole that ends a file */
+    reader->left -= size;
+    /* The checksum is compared at the next reading only. */
+    if (reader->is_zip && !reader->left &&
+        gf_archive_calls.archive_read_data(reader->archive, &(char){0}, 1))
+        return archive_fail_reading(reader, error);
     return GF_OK;
 }
 
@@ -449,7 +518,7 @@ int gf_archive_reader_members(const struct gf_archive_reader *reader)
 {
     int descriptor;
     int64_t offset;
-    if (reader->unpacked ||
+    if (reader->unpacked || reader->is_zip ||
         gf_input_descriptor(reader->input, &descriptor, &offset, &(struct gf_error){0}))
         return -1;
     return fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
@@ -462,7 +531,8 @@ int64_t gf_archive_member_place(const struct gf_archive_reader *reader,
     int64_t offset;
     const int64_t begin = gf_archive_calls.archive_filter_bytes(reader->archive, 0),
                   left = gf_input_size(reader->input) - begin;
-    if (reader->unpacked || !member->size || left < 0 || member->size > (uint64_t)left ||
+    if (reader->unpacked || reader->is_zip || !member->size || left < 0 ||
+        member->size > (uint64_t)left ||
         gf_archive_calls.archive_entry_sparse_count(member->header) ||
         gf_input_descriptor(reader->input, &descriptor, &offset, &(struct gf_error){0}))
         return -1;

@@ -250,7 +250,7 @@ void gf_archive_end_stores(struct gf_archive_ring *ring, bool all);
 enum gf_status gf_archive_failure(const struct gf_archive_ring *ring,
                                   struct gf_error *error) GF_CHECKED;
 
-/* ---- a batch with tar archives. The members of an input archive stream in their order, with their
+/* ---- a batch with archives. The members of an input archive stream in their order, with their
  * names, times and modes, into other archives and into files. In an archive a picture whose format
  * changes gets the new format's extension. Members whose names are not names of pictures are copied
  * unchanged. Input files go into archives, too. A member is written when it is complete. A damaged

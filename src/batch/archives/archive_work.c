@@ -379,10 +379,13 @@ static bool take_picture(struct gf_batch_worker *worker)
     worker->item = &slot->item;
     worker->taken = slot;
     worker->member = (struct gf_file_bytes){.data = slot->data, .size = slot->size};
-    if (slot->data)
+    if (slot->data) {
+        const struct timespec changed = gf_archive_member_time(&slot->member);
         worker->identity =
-            gf_identify_member(slot->data, slot->size, gf_archive_member_time(&slot->member),
-                               &slot->archive->identity);
+            gf_identify_member(slot->data, slot->size, changed, &slot->archive->identity);
+        worker->member.is_timed = true;
+        worker->member.changed = changed;
+    }
     worker->bytes = slot->bytes;
     worker->index = slot->name.path ? slot->index : worker->input->index;
     return true;

@@ -14,6 +14,7 @@
 #include "base/memory/grow.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
+#include "codec/codec.h"
 #include "codec/io/output.h"
 
 enum { STEP = 64 << 10, PNG_SIGNATURE = 8, PNG_CHUNK = 12 };
@@ -343,6 +344,15 @@ enum gf_status gf_film_create(struct gf_film_writer *writer, const char *path,
     writer->name = to_stdout ? "stdout" : path;
     writer->descriptor = STDOUT_FILENO;
     writer->max_bytes = options->max_output_bytes;
+    if (writer->animation) {
+        enum gf_file_format format;
+        GF_TRY(gf_sink_format(path, writer->options, GF_FILE_AUTO, &format, error));
+        GF_TRY(gf_output_open(path, &writer->output, error));
+        gf_output_set_options(writer->output,
+                              (struct gf_output_options){options->no_clobber, options->sync,
+                                                         options->max_output_bytes, 0});
+        return GF_OK;
+    }
     if (!to_stdout && (stat(path, &file) || S_ISREG(file.st_mode) || S_ISDIR(file.st_mode))) {
         GF_TRY(gf_output_open(path, &writer->output, error));
         gf_output_set_options(writer->output,
@@ -462,6 +472,8 @@ static enum gf_status check_head(struct gf_film_writer *writer, const unsigned c
 enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char *data, size_t size,
                              struct gf_error *error)
 {
+    if (writer->animation)
+        return gf_animation_write(writer, data, size, error);
     if (writer->plain)
         return put(writer, data, size, error);
     size_t at = size ? head_size_of(data, size) : 0;
@@ -482,11 +494,15 @@ enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char 
 
 enum gf_status gf_film_commit(struct gf_film_writer *writer, struct gf_error *error)
 {
+    if (writer->sink)
+        GF_TRY(writer->sink->end(writer->sink, error));
     return writer->output ? gf_output_commit(writer->output, error) : GF_OK;
 }
 
 void gf_film_close(struct gf_film_writer *writer)
 {
+    if (writer->sink)
+        writer->sink->close(writer->sink);
     if (writer->output)
         gf_output_close(writer->output);
     if (writer->owns_descriptor && writer->descriptor >= 0)

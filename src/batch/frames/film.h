@@ -79,6 +79,13 @@ struct gf_film_writer {
     char head[GF_FILM_LINES_MOST]; /* the lines of the first frame's header */
     size_t head_size;              /* bytes in `head`; 0: no frame was written yet */
     uint64_t bytes, max_bytes;     /* bytes written so far, and their limit; 0: none */
+    /* An animation that is written instead of a film (animation.c). */
+    enum gf_file_format animation; /* its format; GF_FILE_AUTO: there is none */
+    const struct gf_options *options;
+    struct gf_sink *sink; /* NULL: no frame was written yet */
+    struct gf_format format;
+    struct gf_duration duration; /* how long each frame is shown */
+    size_t frames;
 };
 
 /* Lets a pipe hold more bytes, so that the programs at its ends wait for each other less. Does
@@ -91,6 +98,10 @@ enum gf_status gf_film_create(struct gf_film_writer *writer, const char *path,
 /* Writes a frame: a Y4M of one frame, or a PNM or PAM. */
 enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char *data, size_t size,
                              struct gf_error *error) GF_CHECKED;
+/* Does that for an animation. `data` is a PAM, which must have the size and the bits of the first
+ * one, and no colours or alpha that the first one lacks. */
+enum gf_status gf_animation_write(struct gf_film_writer *writer, const unsigned char *data,
+                                  size_t size, struct gf_error *error) GF_CHECKED;
 /* Makes a file visible. */
 enum gf_status gf_film_commit(struct gf_film_writer *writer, struct gf_error *error) GF_CHECKED;
 void gf_film_close(struct gf_film_writer *writer);

@@ -2,6 +2,7 @@
  * workers filter several at a time, and writes the results in order. */
 #include <ctype.h>
 #include <malloc.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ struct gf_frames {
     struct gf_raw_frames raw;
     bool to_stream; /* the output is standard output, a FIFO or a device */
     bool raw_in, raw_out, film_out;
-    bool files; /* the frames are the pictures of several inputs */
+    struct gf_options options; /* those of the animation that is written */
+    bool files;                /* the frames are the pictures of several inputs */
     struct gf_film_reader reader;
     struct gf_film_writer writer;
     pthread_mutex_t reading; /* the worker that reads the next frame holds it */
@@ -213,10 +215,12 @@ static bool take_frame(struct gf_batch_worker *worker)
     pthread_mutex_unlock(&frames->reading);
     if (!slot)
         return false;
-    slot->bytes = (struct gf_bytes){.format = frames->writer.plain ? frames->request.options.format
-                                              : frames->raw_out    ? raw_frames_file(&frames->raw)
-                                                                   : GF_FILE_Y4M,
-                                    .name = frames->writer.name};
+    slot->bytes =
+        (struct gf_bytes){.format = frames->writer.animation ? GF_FILE_PAM
+                                    : frames->writer.plain   ? frames->request.options.format
+                                    : frames->raw_out        ? raw_frames_file(&frames->raw)
+                                                             : GF_FILE_Y4M,
+                          .name = frames->writer.name};
     gf_smooth_begin(frames->smooth, slot->number);
     slot->item = (struct gf_batch_item){.output = &slot->output};
     worker->place = slot->number;
@@ -225,6 +229,11 @@ static bool take_frame(struct gf_batch_worker *worker)
     worker->item = &slot->item;
     /* If the input is a file, slot->frame has no data. */
     worker->member = (struct gf_file_bytes){.data = slot->frame.data, .size = slot->frame.size};
+    struct timespec times[2];
+    if (frames->reader.input && gf_input_times(frames->reader.input, times)) {
+        worker->member.is_timed = true;
+        worker->member.changed = times[1];
+    }
     worker->bytes = frames->film_out ? &slot->bytes : NULL;
     return true;
 }
@@ -298,7 +307,8 @@ static bool is_copied(const struct gf_frames *frames)
     const struct gf_batch_request *const request = &frames->request;
     return (!request->chain || !*request->chain) && frames->film_out && !frames->files &&
            !frames->reader.pictures && (frames->raw_in == frames->raw_out || *frames->raw.planes) &&
-           !frames->writer.plain && request->options.subsampling == GF_SUBSAMPLING_AUTO;
+           !frames->writer.plain && !frames->writer.animation &&
+           request->options.subsampling == GF_SUBSAMPLING_AUTO;
 }
 
 /* Returns how many frames to expect, by the size of a file; 0 for a stream, which may have any
@@ -359,6 +369,15 @@ static enum gf_status filter_frames(struct gf_frames *frames, struct gf_error *e
     return status;
 }
 
+/* Gives the film that is written the times of the film that is read, if the options ask for it. */
+static void keep_times(const struct gf_frames *frames)
+{
+    struct timespec times[2];
+    if (frames->request.options.keep_times && frames->writer.output && frames->reader.input &&
+        gf_input_times(frames->reader.input, times))
+        gf_output_set_times(frames->writer.output, times);
+}
+
 /* Opens the output, filters, and makes the output visible. A film that is cut keeps the frames
  * before the cut. */
 static enum gf_status work(struct gf_frames *frames, struct gf_error *error)
@@ -370,6 +389,8 @@ static enum gf_status work(struct gf_frames *frames, struct gf_error *error)
     if (!status && frames->film_out)
         status = gf_film_create(&frames->writer, frames->request.output->text,
                                 &frames->request.options, error);
+    if (!status)
+        keep_times(frames);
     if (!status && is_copied(frames)) {
         status = open_slots(frames, 1, error);
         if (!status)
@@ -404,12 +425,37 @@ static bool may_be_film(const struct gf_batch_request *request, struct gf_frames
                          !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
     frames->raw_out = request->raw && !request->options.format &&
                       (frames->to_stream || raw_frames_named(request->output->text));
-    frames->film_out = frames->raw_out || (!request->output->is_pattern && named == GF_FILE_Y4M);
+    const bool animates =
+        request->fps > 0 && !request->output->is_pattern && gf_format_animates(named);
+    frames->writer.animation = animates ? named : GF_FILE_AUTO;
+    frames->film_out =
+        frames->raw_out || animates || (!request->output->is_pattern && named == GF_FILE_Y4M);
     frames->files =
         !gf_batch_is_single(request) && !request->transfer && !request->raw && frames->film_out;
     return (gf_batch_is_single(request) || frames->files) && !request->more_outputs &&
            !request->sheet && !request->dry_run &&
            (frames->to_stream || frames->film_out || gf_batch_numbers_pictures(request, 0));
+}
+
+/* Sets the rate that --fps states. The frames of an animation come from the workers as PAMs without
+ * metadata, so that their colours become sRGB. */
+static void set_fps(struct gf_frames *frames, double fps)
+{
+    enum { PARTS = 1000 };
+    struct gf_options plain = gf_options_default();
+    const unsigned parts = fps == floor(fps) ? 1 : PARTS;
+    frames->raw.frames = (unsigned)nearbyint(fps * parts);
+    frames->raw.seconds = parts;
+    frames->writer.duration = (struct gf_duration){parts, frames->raw.frames};
+    frames->options = frames->request.options;
+    frames->writer.options = &frames->options;
+    if (!frames->writer.animation)
+        return;
+    plain.format = GF_FILE_PAM;
+    plain.stripped = ((uint64_t)1 << GF_METADATA_ITEMS) - 1;
+    gf_options_of_output(&frames->request.options, &plain);
+    gf_options_of_output(&frames->batch->options, &plain);
+    frames->request.options.set = frames->batch->options.set = NULL;
 }
 
 /* Opens the input and looks whether it is a film. */
@@ -477,8 +523,11 @@ static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
         return status;
     frames->writer.raw = frames->raw_out ? &frames->raw : NULL;
     frames->writer.same_size = !frames->raw_in;
-    frames->writer.rate = frames->raw_in && !frames->raw_out ? &frames->raw : NULL;
+    frames->writer.rate =
+        (frames->raw_in && !frames->raw_out) || before->fps > 0 ? &frames->raw : NULL;
     frames->writer.name = "output";
+    if (before->fps > 0)
+        set_fps(frames, before->fps);
     frames->request.frames = true;
     frames->request.expected = expected_frames(frames);
     batch->request = &frames->request;
@@ -507,12 +556,25 @@ static bool is_kept(const struct gf_frames *frames)
            !access(frames->request.output->text, F_OK);
 }
 
+static enum gf_status fail_fps(const struct gf_batch_request *request, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_USAGE,
+                   "--fps makes an animation or a film of several pictures, or an animation of a "
+                   "Y4M; %.200s is none of gif, webp, png, avif, jxl, y4m here, or the input is "
+                   "one picture",
+                   request->output->text);
+}
+
 enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error *error)
 {
     struct gf_frames frames = {.batch = batch, .request = *batch->request};
     struct gf_input *input = NULL;
     *done = false;
-    if (!may_be_film(batch->request, &frames))
+    const struct gf_batch_request *const request = batch->request;
+    const bool may_be = may_be_film(request, &frames);
+    if (request->fps > 0 && !frames.film_out)
+        return fail_fps(request, error);
+    if (!may_be)
         return batch->request->raw ? gf_fail(error, GF_ERROR_USAGE,
                                              "--raw is for one input and one output, which is a "
                                              "film or has {n} in its name")
@@ -525,6 +587,8 @@ enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error
     batch->state.skipped = kept;
     if (!status && *done && !kept)
         status = run_film(&frames, input, error);
+    if (!status && !*done && request->fps > 0)
+        status = fail_fps(request, error);
     if (!status && !*done && input && gf_input_is_stream(input)) {
         batch->opened = input;
         input = NULL;

@@ -104,7 +104,7 @@ static uint64_t hash_option(uint64_t hash, const struct gf_options *options,
 static uint64_t hash_options(uint64_t hash, const struct gf_options *options)
 {
     const struct gf_option_member *member;
-    const double depth = options->depth + 100 * options->dither;
+    const double depth = options->depth + 100 * options->dither + 200 * options->no_dither;
     bool found = true;
     for (int print = 1; found; print++) {
         bool counts = print <= PRINT_INTS || (print == PRINT_RANGE && depth != 0);
@@ -132,6 +132,8 @@ uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
     uint64_t hash = hash_options(gf_hash(GF_HASH_START, text, strlen(text) + 1), options);
     if (*inks)
         hash = hash_file(gf_hash(hash, inks, strlen(inks)), inks);
+    if (options->set)
+        hash = gf_hash(hash, options->set, strlen(options->set) + 1);
     return hash_files(hash, chain);
 }
 

@@ -164,11 +164,19 @@ static int compare(const void *a, const void *b)
     return strcmp(((const struct gf_input_name *)a)->path, ((const struct gf_input_name *)b)->path);
 }
 
+/* Compares numbers within the paths as numbers. */
+static int compare_numbers(const void *a, const void *b)
+{
+    return strverscmp(((const struct gf_input_name *)a)->path,
+                      ((const struct gf_input_name *)b)->path);
+}
+
 /* Sorts the inputs from number `first` on by their paths. */
-static void search_sort(struct gf_inputs *inputs, size_t first)
+static void search_sort(struct gf_inputs *inputs, size_t first, bool by_number)
 {
     if (inputs->count > first)
-        qsort(inputs->item + first, inputs->count - first, sizeof *inputs->item, compare);
+        qsort(inputs->item + first, inputs->count - first, sizeof *inputs->item,
+              by_number ? compare_numbers : compare);
 }
 
 static enum gf_status search_folder(struct gf_search *search, const char *folder, size_t below);
@@ -283,7 +291,7 @@ static enum gf_status take_folder(struct gf_search *search, const char *folder)
     status = status ? status : taken;
     if (status)
         return status;
-    search_sort(search->inputs, first);
+    search_sort(search->inputs, first, search->request->by_number);
     if (mixed && !search->inputs->mixed &&
         !(search->inputs->mixed = strdup(search->inputs->item[first].path)))
         return gf_fail_memory(search->error);
@@ -345,7 +353,7 @@ static GF_CHECKED enum gf_status search_pattern(struct gf_search *search, const 
         if (!search_is_folder(found.gl_pathv[i]))
             status = search_add(search, strdup(found.gl_pathv[i]), 0);
     }
-    search_sort(search->inputs, first);
+    search_sort(search->inputs, first, search->request->by_number);
     for (size_t i = 0; !status && search->request->recursive && i < found.gl_pathc; i++) {
         if (search_is_folder(found.gl_pathv[i]))
             status = take_folder(search, found.gl_pathv[i]);
@@ -558,7 +566,7 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
     parts_free(&search.parts);
     inputs->list = request->shards ? search.parts.list : 0;
     if (request->left_out)
-        search_sort(request->left_out, 0);
+        search_sort(request->left_out, 0, false);
     if (status)
         gf_inputs_free(inputs);
     return status;

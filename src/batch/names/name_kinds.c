@@ -76,13 +76,14 @@ char *gf_url_sign(const char *name, const char *given)
                : url;
 }
 
-static const char prefix[] = "tar:";
+static const char prefix[] = "tar:", zip_prefix[] = "zip:";
 
 /* The extensions of archives, and the packers of such files by libarchive's names. */
 static const struct {
     const char *extension, *packer;
-} kinds[] = {{".tar", NULL},    {".tar.gz", "gzip"},  {".tgz", "gzip"}, {".tar.bz2", "bzip2"},
-             {".tar.xz", "xz"}, {".tar.zst", "zstd"}, {".tzst", "zstd"}};
+} kinds[] = {{".tar", NULL},        {".tar.gz", "gzip"},      {".tgz", "gzip"},
+             {".tar.bz2", "bzip2"}, {".tar.xz", "xz"},        {".tar.zst", "zstd"},
+             {".tzst", "zstd"},     {".zip", GF_ARCHIVE_ZIP}, {".cbz", GF_ARCHIVE_ZIP}};
 
 static int kind_of(const char *name)
 {
@@ -95,14 +96,20 @@ static int kind_of(const char *name)
     return -1;
 }
 
+static bool has_prefix(const char *argument)
+{
+    return !strncmp(argument, prefix, sizeof prefix - 1) ||
+           !strncmp(argument, zip_prefix, sizeof zip_prefix - 1);
+}
+
 bool gf_archive_named(const char *argument)
 {
-    return !strncmp(argument, prefix, sizeof prefix - 1) || kind_of(argument) >= 0;
+    return has_prefix(argument) || kind_of(argument) >= 0;
 }
 
 const char *gf_archive_path(const char *argument)
 {
-    return strncmp(argument, prefix, sizeof prefix - 1) ? argument : argument + sizeof prefix - 1;
+    return has_prefix(argument) ? argument + sizeof prefix - 1 : argument;
 }
 
 size_t gf_archive_stem(const char *name)
@@ -117,5 +124,7 @@ size_t gf_archive_stem(const char *name)
 const char *gf_archive_packer(const char *argument)
 {
     const int kind = kind_of(gf_archive_path(argument));
-    return kind < 0 ? NULL : kinds[kind].packer;
+    return kind >= 0                                              ? kinds[kind].packer
+           : strncmp(argument, zip_prefix, sizeof zip_prefix - 1) ? NULL
+                                                                  : GF_ARCHIVE_ZIP;
 }

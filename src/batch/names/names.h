@@ -45,6 +45,7 @@ struct gf_inputs_request {
     /* Each argument is a file, "-", a folder, a pattern with *, ? or [, or "@LIST". */
     const char *const *argument;
     int count;
+    bool by_number;     /* numbers in names count for the order: 9 comes before 10 */
     bool recursive;     /* folders in folders are searched, too */
     bool nul_separated; /* names in lists end with NUL instead of a line break */
     int shard, shards;  /* the part of the inputs that is wanted, 1..shards; shards 0: all inputs */
@@ -81,16 +82,17 @@ void gf_inputs_free(struct gf_inputs *inputs);
 
 /* ---- which arguments of -i and -o name archives ---- */
 
-/* Whether an argument of -i or -o names an archive: by its extension, or by "tar:" before the name
- * of a file or before "-" for standard input and output. */
+/* Whether an argument of -i or -o names an archive: by its extension, or by "tar:" or "zip:" before
+ * the name of a file or before "-" for standard input and output. */
 bool gf_archive_named(const char *argument);
-/* Returns the argument without "tar:". */
+/* Returns the argument without "tar:" or "zip:". */
 const char *gf_archive_path(const char *argument);
 /* Returns the length of a name, which has no folder, without its extension: an archive's, as in
  * "train.tar.gz", or any other. */
 size_t gf_archive_stem(const char *name);
-/* Returns the name of the packer for an archive of that name, such as "gzip"; NULL if the archive
- * is not packed. */
+/* Returns the name of the packer for an archive of that name, such as "gzip", or GF_ARCHIVE_ZIP;
+ * NULL if the archive is not packed. */
+#define GF_ARCHIVE_ZIP "zip"
 const char *gf_archive_packer(const char *argument);
 
 /* URLs as names, for the commands that transfer files. The signature of a URL is secret and may

@@ -81,6 +81,8 @@ struct gf_batch_request {
     const struct gf_sheet *sheet;
     /* What --raw says of frames without headers in the input or output; NULL: there are none. */
     const char *raw;
+    double
+        fps; /* frames a second of the animation or film that is made of the inputs; 0: none is */
     bool frames; /* the only input is a film, whose frames are the pictures */
     const struct gf_batch_output *more; /* the outputs after the first */
     int more_outputs;

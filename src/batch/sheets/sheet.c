@@ -232,6 +232,7 @@ enum gf_status gf_sheet_prepare(struct gf_sheet *sheet, struct gf_batch_request 
     gf_options_of_output(&request->options, &plain);
     request->options.no_clobber = request->options.sync = false;
     request->options.max_output_bytes = 0;
+    request->options.set = NULL;
     const int made = sheet->kind == GF_SHEET_JOIN
                          ? asprintf(&sheet->chain, "%s", chain)
                          : asprintf(&sheet->chain, "%s%sthumbnail=%d:%d", chain, *chain ? "," : "",

@@ -42,7 +42,8 @@ static enum gf_status map_fetched(const struct gf_fetched *fetched, const char *
         data = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fetched->fd, 0);
     if (data == MAP_FAILED)
         return gf_fail(error, GF_ERROR_READ, "%s: %s", name, strerror(errno));
-    *picture = (struct gf_file_bytes){.data = data, .size = (size_t)file.st_size};
+    *picture = (struct gf_file_bytes){
+        .data = data, .size = (size_t)file.st_size, .is_timed = true, .changed = file.st_mtim};
     return GF_OK;
 }
 

@@ -113,6 +113,23 @@ static enum gf_status check_files(const struct gf_command *command, struct gf_er
     return GF_OK;
 }
 
+/* Refuses options that do not suit --fps, which makes one film of several pictures. */
+static enum gf_status check_fps(const struct gf_command *command, struct gf_error *error)
+{
+    const char *const unfit = command->more_outputs                  ? "several -o"
+                              : command->join || command->sheet      ? "--join and --sheet"
+                              : command->fetch || command->store     ? "--fetch and --store"
+                              : command->raw                         ? "--raw"
+                              : command->action == GF_ACTION_EXPLAIN ? "--explain"
+                              : command->shards                      ? "--shard"
+                              : command->dry_run                     ? "--dry-run"
+                                                                     : NULL;
+    return command->fps > 0 && unfit
+               ? gf_fail(error, GF_ERROR_USAGE, "--fps makes one film or animation: without %s",
+                         unfit)
+               : GF_OK;
+}
+
 /* Refuses options for transfers that do not fit together. */
 static enum gf_status check_transfers(const struct gf_command *command, struct gf_error *error)
 {
@@ -121,6 +138,9 @@ static enum gf_status check_transfers(const struct gf_command *command, struct g
     if (command->store && command->options.no_clobber)
         return gf_fail(error, GF_ERROR_USAGE,
                        "--no-clobber cannot know what is there where --store puts it");
+    if (command->store && command->options.keep_times)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--keep-times cannot set the times of what --store puts elsewhere");
     return GF_OK;
 }
 
@@ -211,6 +231,7 @@ static enum gf_status check_sheet(const struct gf_command *command, struct gf_er
         {command->skip_existing || command->update, "--skip-existing and --update"},
         {command->fetch || command->store, "--fetch and --store"},
         {command->shards, "--shard"},
+        {command->options.keep_times, "--keep-times"},
     };
     for (size_t i = 0; (command->join || command->sheet) && i < sizeof unfit / sizeof *unfit; i++) {
         if (unfit[i].given)
@@ -243,6 +264,7 @@ enum gf_status gf_command_check(const struct gf_command *command, struct gf_erro
     const bool report =
         command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE;
     GF_TRY(check_sheet(command, error));
+    GF_TRY(check_fps(command, error));
     if (report)
         GF_TRY(check_single(command, error));
     GF_TRY(check_page(command, error));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/text/plain_text.h"
 #include "batch/sheets/sheet.h"
 #include "chain/chain.h"
@@ -235,6 +236,18 @@ static enum gf_status set_range(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
+/* Adds a line to the text of the option; the command owns it. */
+static enum gf_status add_line(const char *text, struct gf_command *command, const char **member,
+                               struct gf_error *error)
+{
+    char *lines = NULL;
+    if (asprintf(&lines, "%s%s%s", *member ? *member : "", *member ? "\n" : "", text) < 0)
+        return gf_fail_memory(error);
+    free(command->lines);
+    *member = command->lines = lines;
+    return GF_OK;
+}
+
 /* Stores what --help is about: a topic, a filter or an option with parameters. */
 static enum gf_status set_topic(const char *text, struct gf_command *command,
                                 struct gf_error *error)
@@ -254,9 +267,11 @@ static enum gf_status set_topic(const char *text, struct gf_command *command,
 static void set_implied(const struct gf_option *option, struct gf_command *command)
 {
     void *const member = (char *)command + option->offset;
-    if (option->type == GF_OPTION_SWITCH && !option->action)
+    if (option->type == GF_OPTION_SWITCH && !option->action) {
         *(bool *)member = option->implied;
-    else if (option->type == GF_OPTION_CHOICE)
+        if (option->no_offset)
+            *(bool *)((char *)command + option->no_offset) = false;
+    } else if (option->type == GF_OPTION_CHOICE)
         *(int *)member = option->implied;
     else if (option->type == GF_OPTION_SET)
         *(uint64_t *)member = (uint64_t)option->implied;
@@ -280,7 +295,13 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     }
     switch (option->type) {
     case GF_OPTION_SWITCH:
-        return gf_fail(error, GF_ERROR_USAGE, "--%s takes no value", option->name);
+        if (option->no_offset && !strcmp(value, "no")) {
+            *(bool *)member = false;
+            *(bool *)((char *)command + option->no_offset) = true;
+            return GF_OK;
+        }
+        return gf_fail(error, GF_ERROR_USAGE, "--%s takes no value%s", option->name,
+                       option->no_offset ? " but no" : "");
     case GF_OPTION_FILE:
     case GF_OPTION_OUTPUT:
         if (!*value)
@@ -290,6 +311,8 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     case GF_OPTION_WORDS:
         *(const char **)member = value;
         return GF_OK;
+    case GF_OPTION_LINES:
+        return add_line(value, command, member, error);
     case GF_OPTION_INPUT:
         return add_input(option, value, command, error);
     case GF_OPTION_SHARD:

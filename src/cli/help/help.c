@@ -244,7 +244,7 @@ void gf_help_version(FILE *file)
     if (gf_archive_load("archives", &error))
         fprintf(file, "without %s\n", error.text);
     else
-        fputs("archives: tar\n", file);
+        fputs("archives: tar, zip\n", file);
     char holds[160];
     const struct gf_options options = gf_command_options();
     if (gf_cell_try(&options, holds, &error))

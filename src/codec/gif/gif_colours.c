@@ -158,8 +158,8 @@ static enum gf_status fill_file(struct gf_gif_colours *colours, int most, const 
                              &palette, error));
     add_colours(&colours->palette, &palette);
     palette = palette_of(&colours->palette);
-    enum gf_status status =
-        gf_palette_map_open(&palette, colours->format, colours->threads, &colours->map, error);
+    enum gf_status status = gf_palette_map_open(&palette, colours->format, colours->threads,
+                                                colours->dithers, &colours->map, error);
     if (!status)
         status = gf_palette_map_part(colours->map, &part->picture, part->indices,
                                      &colours->usual_distance, error);
@@ -182,7 +182,8 @@ static enum gf_status reduce_own(const struct gf_gif_colours *colours, int most,
     if (!status)
         status = gf_palette_choose(&part->picture, most, colours->threads, &palette, error);
     if (!status)
-        status = gf_palette_map_open(&palette, part->picture.format, colours->threads, &map, error);
+        status = gf_palette_map_open(&palette, part->picture.format, colours->threads,
+                                     colours->dithers, &map, error);
     if (!status)
         status = gf_palette_map_part(map, &part->picture, indices, &own, error);
     gf_palette_map_close(map);

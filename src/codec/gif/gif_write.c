@@ -411,6 +411,7 @@ enum gf_status gf_gif_sink_open(const struct gf_sink_order *order, struct gf_sin
         .format = format,
         .most = order->options->png_colours ? order->options->png_colours : GF_PALETTE_MOST,
         .threads = gf_codec_threads(order->options),
+        .dithers = !order->options->no_dither,
         .animated = animated};
     gf_palette_table_clear(&opened->colours.palette);
     const enum gf_status status =

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "gpufilter/pipeline.h"
 #include "gpufilter/pipeline_stream.h"
@@ -110,6 +111,11 @@ void gf_input_go_to(struct gf_input *input, int64_t position);
 void gf_input_narrow(struct gf_input *input, int64_t position, int64_t size);
 /* The warnings about the input's picture: see gf_said_begin(). */
 struct gf_said *gf_input_said(struct gf_input *input);
+/* Sets times[] to those of the last access, before this one, and the last change of the input's
+ * file, for futimens(). Returns false if they are unknown. */
+bool gf_input_times(const struct gf_input *input, struct timespec times[2]);
+/* Sets the time of the last change of an input in memory. */
+void gf_input_set_time(struct gf_input *input, struct timespec changed);
 /* The input's name for messages: its path, or "stdin". */
 const char *gf_input_name(const struct gf_input *input);
 

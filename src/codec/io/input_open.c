@@ -51,6 +51,9 @@ static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf
     input->regular = S_ISREG(file.st_mode);
     if (!input->regular)
         return GF_OK;
+    input->is_timed = true;
+    input->times[0] = file.st_atim;
+    input->times[1] = file.st_mtim;
     input->base = offset > 0 ? offset : 0;
     /* A file of /proc claims size 0 and still has bytes; it is read as a stream. */
     if (file.st_size > input->base)
@@ -169,8 +172,11 @@ enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input 
     opened->fd = is_stdin ? STDIN_FILENO : open_path(opened, path);
     const bool is_url = opened->fd < 0 && errno == ENOENT && strstr(path, "://");
     const enum gf_status status =
-        is_url ? gf_fail(error, GF_ERROR_USAGE, "%s: is a URL, which --fetch=COMMAND reads",
-                         opened->name)
+        is_url ? gf_fail(error, GF_ERROR_USAGE, "%s: is a URL, which --fetch=COMMAND reads%s",
+                         opened->name,
+                         strncmp(path, "http", 4)
+                             ? ""
+                             : ", or a pipe: curl -sL URL | gpufilter -i - -o out.png")
         : opened->fd < 0 ? gf_input_fail(opened, error)
                          : identify(opened, is_stdin ? lseek(opened->fd, 0, SEEK_CUR) : 0, error);
     if (status) {
@@ -181,6 +187,19 @@ enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input 
         gf_input_keep_all(opened);
     *input = opened;
     return GF_OK;
+}
+
+bool gf_input_times(const struct gf_input *input, struct timespec times[2])
+{
+    memcpy(times, input->times, sizeof input->times);
+    return input->is_timed;
+}
+
+void gf_input_set_time(struct gf_input *input, struct timespec changed)
+{
+    input->is_timed = true;
+    input->times[0].tv_nsec = UTIME_OMIT;
+    input->times[1] = changed;
 }
 
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,

@@ -82,6 +82,8 @@ struct gf_input {
     int spool;          /* the unnamed file with the stream's bytes so far; -1: none are kept */
     int64_t spool_base; /* offset at which the stream's bytes begin in the spool file */
     int64_t spooled;
+    bool is_timed; /* `times` are known */
+    struct timespec times[2];
     int spool_errno;   /* errno of the failure that ended the keeping of bytes; 0: none */
     bool lost;         /* bytes were taken from the stream that could not be kept */
     bool given_back;   /* the buffer begins with the bytes of gf_input_give_back */
@@ -120,6 +122,8 @@ struct gf_output {
     size_t capacity;
     bool borrowed; /* `memory` belongs to the caller and is not freed */
     bool failed;   /* a write failed, so that commit fails too */
+    bool is_timed; /* the file gets `times` */
+    struct timespec times[2];
     struct gf_output_options options;
     struct gf_reservation *reservation; /* disk space allocated ahead; NULL: none */
     int threads;                        /* number of threads that may write at the same time */

@@ -149,6 +149,8 @@ static enum gf_status check_close(struct gf_output *output, struct gf_error *err
 
 static enum gf_status commit_beside(struct gf_output *output, struct gf_error *error)
 {
+    if (output->is_timed && futimens(output->fd, output->times))
+        return gf_output_fail(output, error);
     if (output->options.sync && fsync(output->fd))
         return gf_output_fail(output, error);
     GF_TRY(check_close(output, error));
@@ -245,6 +247,12 @@ enum gf_status gf_output_adopt(struct gf_output *output, int64_t size, struct gf
 void gf_output_set_options(struct gf_output *output, struct gf_output_options options)
 {
     output->options = options;
+}
+
+void gf_output_set_times(struct gf_output *output, const struct timespec times[2])
+{
+    output->is_timed = true;
+    memcpy(output->times, times, sizeof output->times);
 }
 
 int64_t gf_output_size(const struct gf_output *output)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "gpufilter/status.h"
 
@@ -21,6 +22,9 @@ struct gf_output_options {
     uint64_t bytes_before; /* bytes that other outputs have already used of max_bytes */
 };
 void gf_output_set_options(struct gf_output *output, struct gf_output_options options);
+/* Sets the times of the last access and change that the output's file gets. Standard output,
+ * devices and outputs in memory have none. */
+void gf_output_set_times(struct gf_output *output, const struct timespec times[2]);
 int64_t gf_output_size(const struct gf_output *output); /* number of bytes written so far */
 enum gf_status gf_output_open(const char *path, struct gf_output **output,
                               struct gf_error *error) GF_CHECKED;

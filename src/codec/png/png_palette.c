@@ -33,8 +33,9 @@ static GF_CHECKED enum gf_status png_reduce(struct gf_png_held *held, const char
                                             unsigned char *indices, struct gf_error *error)
 {
     const int most = options->png_colours;
-    const enum gf_status status = gf_palette_make(&held->picture, most, gf_codec_threads(options),
-                                                  &held->palette, indices, error);
+    const enum gf_status status =
+        gf_palette_make(&held->picture, most, gf_codec_threads(options), !options->no_dither,
+                        &held->palette, indices, error);
     gf_image_free(&held->picture);
     if (status)
         return status;

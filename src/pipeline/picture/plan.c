@@ -68,6 +68,9 @@ void gf_pipeline_limit_output(const struct gf_pipeline *pipeline,
     gf_output_set_options(
         task->output, (struct gf_output_options){options->no_clobber, options->sync,
                                                  options->max_output_bytes, task->bytes_before});
+    struct timespec times[2];
+    if (options->keep_times && task->input && gf_input_times(task->input, times))
+        gf_output_set_times(task->output, times);
 }
 
 static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_picture_task *task,

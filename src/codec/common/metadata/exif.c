@@ -233,13 +233,11 @@ static bool append(struct gf_blob *exif, size_t bytes)
     return true;
 }
 
-/* Appends a copy of the first directory with `count` more entries, which are in the order of their
- * tags. The directory has none of these tags yet. */
-static bool add_entries(struct gf_blob *exif, const struct new_entry *entry, size_t count)
+/* Appends a copy of a directory with `count` more entries, which are in the order of their tags.
+ * The directory has none of these tags yet. `link`: where the block has the directory's offset. */
+static bool add_entries_to(struct gf_blob *exif, struct directory old, size_t link,
+                           const struct new_entry *entry, size_t count)
 {
-    struct directory old = {0};
-    if (exif->size)
-        (void)first_directory(exif, &old);
     const size_t bytes = 2 + (old.count + count) * TIFF_ENTRY + 4;
     if (!append(exif, bytes))
         return false;
@@ -257,8 +255,17 @@ static bool add_entries(struct gf_blob *exif, const struct new_entry *entry, siz
     tiff_put(exif, begin, 2, (uint32_t)(old.count + count));
     if (old.next)
         tiff_put(exif, exif->size - 4, 4, tiff_get(exif, old.next, 4));
-    tiff_put(exif, 4, 4, (uint32_t)begin);
+    tiff_put(exif, link, 4, (uint32_t)begin);
     return true;
+}
+
+/* Does that for the first directory. */
+static bool add_entries(struct gf_blob *exif, const struct new_entry *entry, size_t count)
+{
+    struct directory old = {0};
+    if (exif->size)
+        (void)first_directory(exif, &old);
+    return add_entries_to(exif, old, 4, entry, count);
 }
 
 bool gf_exif_set_orientation(struct gf_blob *exif, int orientation)
@@ -455,6 +462,68 @@ void gf_exif_remove(struct gf_blob *exif, const uint16_t *tags)
     const bool more = first.next && tiff_get(exif, first.next, 4);
     if (!sound || (first.count < had && !first.count && !more))
         exif->size = 0;
+}
+
+/* Finds the first directory, or the directory of EXIF, which is made if the first one has no link
+ * to it. *link becomes the offset in the block at which its own offset is. *found is false if the
+ * block is damaged there. Returns false when out of memory. */
+static bool open_directory(struct gf_blob *exif, bool second, struct directory *directory,
+                           size_t *link, bool *found)
+{
+    enum { EMPTY = 6 };
+    struct directory first = {0};
+    *directory = first;
+    *link = 4;
+    *found = true;
+    if (exif->size)
+        (void)first_directory(exif, &first);
+    if (!second) {
+        *directory = first;
+        return true;
+    }
+    if (!first.count || !find_entry(exif, &first, TAG_EXIF_DIRECTORY)) {
+        if (!append(exif, EMPTY))
+            return false;
+        const struct new_entry entry = {TAG_EXIF_DIRECTORY, TIFF_LONG,
+                                        (uint32_t)(exif->size - EMPTY)};
+        if (!add_entries(exif, &entry, 1))
+            return false;
+    }
+    *found = second_directory(exif, directory) && first_directory(exif, &first);
+    *link = *found ? find_entry(exif, &first, TAG_EXIF_DIRECTORY) + 8 : 0;
+    return true;
+}
+
+bool gf_exif_set_text(struct gf_blob *exif, uint16_t within, uint16_t tag, const char *text)
+{
+    enum { INLINE_MOST = 4 };
+    const struct new_entry new_entry = {tag, TIFF_TEXT, 0};
+    const size_t length = strlen(text) + 1,
+                 /* A shorter value would lie in the entry; zeros may follow a text. */
+        size = length > INLINE_MOST ? length : INLINE_MOST + 1;
+    struct directory directory, first;
+    size_t link;
+    bool found;
+    if (!open_directory(exif, within, &directory, &link, &found))
+        return false;
+    if (!found)
+        return true;
+    size_t entry = directory.count ? find_entry(exif, &directory, tag) : 0;
+    if (entry && first_directory(exif, &first) && value_bytes(exif, entry) > INLINE_MOST)
+        wipe(exif, &first, tiff_get(exif, entry + 8, 4), value_bytes(exif, entry));
+    if (!entry && !add_entries_to(exif, directory, link, &new_entry, 1))
+        return false;
+    if (!append(exif, size))
+        return false;
+    const size_t at = exif->size - size;
+    memcpy(exif->data + at, text, length);
+    if (!open_directory(exif, within, &directory, &link, &found) || !found ||
+        !(entry = find_entry(exif, &directory, tag)))
+        return true;
+    tiff_put(exif, entry + 2, 2, TIFF_TEXT);
+    tiff_put(exif, entry + 4, 4, (uint32_t)size);
+    tiff_put(exif, entry + 8, 4, (uint32_t)at);
+    return true;
 }
 
 bool gf_exif_keep_only(struct gf_blob *exif, const uint16_t *tags)

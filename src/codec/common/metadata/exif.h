@@ -93,6 +93,9 @@ bool gf_exif_set_orientation(struct gf_blob *exif, int orientation);
 /* Adds a density in pixels per metre to EXIF that states none; an empty block becomes EXIF. Returns
  * false when out of memory. */
 bool gf_exif_add_density(struct gf_blob *exif, double x, double y);
+/* Sets the text of a tag, of UTF-8. `within` is GF_IFD_EXIF for a tag of that directory, or 0 for
+ * one of the first directory; an empty block becomes EXIF. Returns false when out of memory. */
+bool gf_exif_set_text(struct gf_blob *exif, uint16_t within, uint16_t tag, const char *text);
 /* Changes the picture's size in pixels if EXIF states one. */
 void gf_exif_set_size(struct gf_blob *exif, int width, int height);
 /* Makes EXIF say that the colours are sRGB if it says which they are. */

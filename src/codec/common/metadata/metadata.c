@@ -490,8 +490,12 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
     /* Datasets of IPTC for small previews, which are removed. */
     enum { PREVIEW = 200, PREVIEW_END = 202 };
     *kept = (struct gf_metadata){.orientation = 1, .inks = metadata && metadata->inks};
-    if (!metadata || options->strip)
-        return GF_OK;
+    if (!metadata || options->strip) {
+        if (gf_metadata_set(kept, options->set))
+            return GF_OK;
+        gf_metadata_free(kept);
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    }
     const bool turned = !options->autorotate && gf_keeps(options, GF_METADATA_ORIENTATION),
                colours = gf_keeps(options, GF_METADATA_ICC) ||
                          !gf_metadata_is_srgb(metadata, format, options);
@@ -521,7 +525,8 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
         kept->xmp.size = 0;
     /* The orientation is set last: the parts of a damaged block may overlap, and a wrong
      * orientation would turn the picture. */
-    if (gf_exif_set_orientation(&kept->exif, kept->orientation))
+    if (gf_metadata_set(kept, options->set) &&
+        gf_exif_set_orientation(&kept->exif, kept->orientation))
         return GF_OK;
     gf_metadata_free(kept);
     return gf_fail(error, GF_ERROR_MEMORY, "out of memory");

@@ -138,6 +138,20 @@ struct gf_blob gf_iptc_records(const struct gf_blob *iptc);
  * together with all later records, since they might hold such a dataset. */
 void gf_iptc_remove(struct gf_blob *iptc, int first, int last);
 
+/* Sets a dataset of record 2 to a text of UTF-8; an empty block becomes IPTC. If the block's
+ * encoding cannot hold the text the dataset is only removed. False when out of memory. */
+bool gf_iptc_set(struct gf_blob *iptc, int dataset, const char *text);
+
+/* ---- what the user sets (set.c): lines "KEY=TEXT", the last one of a key counts ---- */
+
+/* Returns the words "KEY=" by their index; NULL past the last one. */
+const char *gf_metadata_set_word(int index);
+/* Fails if a line has no known key, or a text that its key cannot have. */
+enum gf_status gf_metadata_set_check(const char *set, struct gf_error *error) GF_CHECKED;
+/* Sets these facts in EXIF, XMP and IPTC, and removes texts with the same meaning. `set` is what
+ * gf_metadata_set_check() accepts, or NULL. Returns false when out of memory. */
+bool gf_metadata_set(struct gf_metadata *metadata, const char *set);
+
 #define GF_APP1_EXIF "Exif\0"                      /* with the terminating zero */
 #define GF_APP1_XMP "http://ns.adobe.com/xap/1.0/" /* with the terminating zero */
 #define GF_APP2_ICC "ICC_PROFILE"                  /* with the terminating zero */
@@ -174,7 +188,8 @@ bool gf_metadata_is_srgb(const struct gf_metadata *metadata, struct gf_format fo
  * that no output has, thumbnails of a filtered picture, damaged XMP, and an ICC profile for another
  * colour model (RGB for a gray picture). The description of colours other than sRGB stays unless
  * options->strip is set. Colour tags that the file format cannot hold become an ICC profile, unless
- * there is one. The caller frees the copy by gf_metadata_free(). */
+ * there is one. What options->set sets is added to the rest. The caller frees the copy by
+ * gf_metadata_free(). */
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
                                       enum gf_tags_room room, const struct gf_options *options,
                                       struct gf_metadata *kept, struct gf_error *error) GF_CHECKED;
@@ -198,6 +213,11 @@ extern const struct gf_xmp_name gf_xmp_of_lost_things[];
 extern const struct gf_xmp_name gf_xmp_thumbnails[];
 /* The properties that say where the picture was taken, and who has rights in it. */
 extern const struct gf_xmp_name gf_xmp_places[], gf_xmp_rights[];
+
+/* Replaces the properties by the elements in the text `property`, with the prefixes dc, photoshop
+ * and rdf. A packet that is empty, damaged or not read becomes a new one. False when out of memory.
+ */
+bool gf_xmp_set(struct gf_blob *xmp, const struct gf_xmp_name *names, const char *property);
 
 /* Whether the packet states that the file has a gain map. */
 bool gf_xmp_names_gain_map(const struct gf_blob *xmp);

@@ -306,3 +306,36 @@ void gf_iptc_remove(struct gf_blob *iptc, int first, int last)
         iptc->data[to++] = 0;
     iptc->size = to == RESOURCE_HEAD ? 0 : to;
 }
+
+bool gf_iptc_set(struct gf_blob *iptc, int dataset, const char *text)
+{
+    enum { HEAD = 5, RECORD = 2, VERSION = 4 };
+    /* The datasets that say that the texts are UTF-8, and which version of the record this is. */
+    static const unsigned char utf8[] = {IPTC_TAG, 1, 90, 0, 3, 27, '%', 'G'},
+                               version[] = {IPTC_TAG, RECORD, 0, 0, 2, 0, VERSION};
+    bool is_ascii = true;
+    gf_iptc_remove(iptc, dataset, dataset);
+    const struct gf_blob old = gf_iptc_records(iptc);
+    for (const char *at = text; *at; at++)
+        is_ascii &= !(*at & 0x80);
+    if (!is_ascii && old.size && !memmem(old.data, old.size, utf8, sizeof utf8))
+        return true;
+    const size_t length = strlen(text), before = old.size ? 0 : sizeof utf8 + sizeof version,
+                 size = before + old.size + HEAD + length;
+    unsigned char *const records = malloc(size);
+    if (!records)
+        return false;
+    unsigned char *at = records;
+    if (!old.size) {
+        at = mempcpy(at, utf8, sizeof utf8);
+        at = mempcpy(at, version, sizeof version);
+    } else
+        at = mempcpy(at, old.data, old.size);
+    const unsigned char head[HEAD] = {IPTC_TAG, RECORD, (unsigned char)dataset,
+                                      (unsigned char)(length >> 8), (unsigned char)length};
+    at = mempcpy(at, head, HEAD);
+    memcpy(at, text, length);
+    const bool done = set_iptc(iptc, records, size);
+    free(records);
+    return done;
+}

@@ -393,6 +393,48 @@ static bool replace(struct gf_blob *xmp, size_t at, size_t old, const char *text
     return true;
 }
 
+/* Returns where the last "</PREFIX:RDF>" of the packet begins; its size if there is none. */
+static size_t end_of_rdf(const struct gf_blob *xmp)
+{
+    struct text rest = {xmp->data, xmp->data + xmp->size};
+    size_t end = xmp->size;
+    const unsigned char *next;
+    while (xmp->size && (next = behind(rest, "RDF>"))) {
+        const unsigned char *const tag = memrchr(xmp->data, '<', (size_t)(next - xmp->data));
+        if (tag && tag[1] == '/')
+            end = (size_t)(tag - xmp->data);
+        rest.at = next;
+    }
+    return end;
+}
+
+bool gf_xmp_set(struct gf_blob *xmp, const struct gf_xmp_name *names, const char *property)
+{
+#define RDF "xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\""
+    static const char packet[] =
+        "<?xpacket begin=\"\xEF\xBB\xBF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>"
+        "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF " RDF "></rdf:RDF></x:xmpmeta>"
+        "<?xpacket end=\"w\"?>";
+    static const char begin[] =
+        "<rdf:Description " RDF " xmlns:dc=\"http://purl.org/dc/elements/1.1/\" "
+        "xmlns:photoshop=\"http://ns.adobe.com/photoshop/1.0/\" "
+        "rdf:about=\"\">",
+                      end[] = "</rdf:Description>";
+#undef RDF
+    if (!gf_xmp_remove(xmp, names))
+        xmp->size = 0;
+    if (end_of_rdf(xmp) == xmp->size && !gf_blob_set(xmp, packet, sizeof packet - 1))
+        return false;
+    /* A second property joins the first one. */
+    const unsigned char *own = behind((struct text){xmp->data, xmp->data + xmp->size}, begin);
+    size_t at = own ? (size_t)(own - xmp->data) : end_of_rdf(xmp);
+    if (!own && (!replace(xmp, at, 0, end, sizeof end - 1) ||
+                 !replace(xmp, at, 0, begin, sizeof begin - 1)))
+        return false;
+    at += own ? 0 : sizeof begin - 1;
+    return replace(xmp, at, 0, property, strlen(property));
+}
+
 bool gf_xmp_set_number(struct gf_blob *xmp, const char *property, int number)
 {
     char text[12];

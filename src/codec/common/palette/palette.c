@@ -35,6 +35,7 @@ struct lists {
 struct gf_palette_map {
     const struct gf_image *picture;
     const struct gf_palette_weights *weights;
+    int diffused; /* quarters of the error that are passed on */
     unsigned char *indices;
     int colours, threads;
     struct gf_palette_point at[GF_PALETTE_MOST];
@@ -144,7 +145,7 @@ static void map_row(const struct gf_palette_map *mapping, struct lists *lists, i
         const struct gf_palette_point point =
             add_errors(gf_palette_point_of(rgba), above + x, here + x, step);
         const int index = nearest(mapping, lists, point),
-                  part = DIFFUSED * weight[x / GF_PALETTE_BLOCK];
+                  part = mapping->diffused * weight[x / GF_PALETTE_BLOCK];
         for (int i = 0; i < GF_PALETTE_AXES; i++)
             here[x].at[i] = (int16_t)((point.at[i] - mapping->at[index].at[i]) * part /
                                       (4 * GF_PALETTE_WEIGHT));
@@ -189,7 +190,8 @@ static int bands_of(struct gf_format format)
 }
 
 enum gf_status gf_palette_map_open(const struct gf_palette *palette, struct gf_format format,
-                                   int threads, struct gf_palette_map **map, struct gf_error *error)
+                                   int threads, bool dithers, struct gf_palette_map **map,
+                                   struct gf_error *error)
 {
     struct gf_palette_map *const opened = calloc(1, sizeof *opened);
     if (!opened)
@@ -197,6 +199,7 @@ enum gf_status gf_palette_map_open(const struct gf_palette *palette, struct gf_f
     const int bands = bands_of(format);
     opened->threads = threads < bands ? threads : bands;
     opened->colours = palette->colours;
+    opened->diffused = dithers ? DIFFUSED : 0;
     for (int i = 0; i < palette->colours; i++)
         opened->at[i] = gf_palette_point_of(palette->rgba[i]);
     opened->lists = calloc((size_t)opened->threads, sizeof *opened->lists);
@@ -367,7 +370,7 @@ static enum gf_status choose(const struct gf_palette_bins *bins, int most, int t
     return GF_OK;
 }
 
-enum gf_status gf_palette_make(const struct gf_image *picture, int most, int threads,
+enum gf_status gf_palette_make(const struct gf_image *picture, int most, int threads, bool dithers,
                                struct gf_palette *palette, unsigned char *indices,
                                struct gf_error *error)
 {
@@ -387,7 +390,7 @@ enum gf_status gf_palette_make(const struct gf_image *picture, int most, int thr
     free(bins.mean);
     free(bins.weight);
     if (!status)
-        status = gf_palette_map_open(palette, picture->format, threads, &map, error);
+        status = gf_palette_map_open(palette, picture->format, threads, dithers, &map, error);
     if (!status)
         status = palette_map_run(map, picture, &weights, indices, &distance, error);
     gf_palette_map_close(map);

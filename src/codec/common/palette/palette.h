@@ -42,8 +42,9 @@ void gf_palette_table_clear(struct gf_palette_table *table);
 int gf_palette_table_find(struct gf_palette_table *table, const unsigned char rgba[4], int most);
 
 /* Makes a palette of at most `most` colours (2..256) for a picture of 8 bits, and writes the index
- * of each pixel, row after row. */
-enum gf_status gf_palette_make(const struct gf_image *picture, int most, int threads,
+ * of each pixel, row after row. `dithers`: errors are passed on to the neighbours where the picture
+ * is smooth; else each pixel gets the nearest colour. */
+enum gf_status gf_palette_make(const struct gf_image *picture, int most, int threads, bool dithers,
                                struct gf_palette *palette, unsigned char *indices,
                                struct gf_error *error) GF_CHECKED;
 /* Returns the memory in bytes that gf_palette_make() takes, with the indices. */
@@ -58,7 +59,7 @@ enum gf_status gf_palette_choose(const struct gf_image *picture, int most, int t
  * `format`. */
 struct gf_palette_map;
 enum gf_status gf_palette_map_open(const struct gf_palette *palette, struct gf_format format,
-                                   int threads, struct gf_palette_map **map,
+                                   int threads, bool dithers, struct gf_palette_map **map,
                                    struct gf_error *error) GF_CHECKED;
 /* Writes the index of each pixel that is not wholly transparent. *distance becomes the sum of the
  * squared differences of the colours, in units of struct gf_palette_point. */
