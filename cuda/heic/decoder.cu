@@ -111,7 +111,7 @@ enum { ENGINES_MOST = 16, EACH = 2 };
 struct member {
     struct gf_heic_decoder *decoder;
     pthread_t thread;
-    bool started;
+    bool started, waits; /* waits: it has no frame; guarded by the decoder's lock */
     cudaStream_t stream;
     cudaEvent_t ended;
     struct nvdec *nvdec;
@@ -199,6 +199,23 @@ static bool has_frame(struct gf_heic_decoder *decoder)
     return false;
 }
 
+/* Whether the members before this one that wait suffice for the frames that are left. A single
+ * frame so always goes to the same member, which has a decoder for it from the last time. The
+ * caller holds the lock. */
+static bool is_spare(const struct gf_heic_decoder *decoder, const struct member *member)
+{
+    int waiting = 0, frames = -decoder->next_tile;
+    for (const struct member *other = decoder->member; other < member; other++)
+        waiting += other->waits;
+    for (int i = decoder->next; i < decoder->count && frames <= waiting; i++) {
+        const struct gf_heic_decode_picture *const picture = &decoder->pictures[i];
+        frames += picture->decoded || i == decoder->next
+                      ? picture->coded->columns * picture->coded->rows
+                      : 0;
+    }
+    return frames <= waiting;
+}
+
 /* The main function of the crew's threads. */
 static void *work(void *argument)
 {
@@ -212,7 +229,8 @@ static void *work(void *argument)
             nvdec_open(decoder->memory_most / (unsigned)decoder->members, member->stream);
     pthread_mutex_lock(&decoder->lock);
     while (!decoder->ended) {
-        if (!has_frame(decoder)) {
+        member->waits = !has_frame(decoder) || is_spare(decoder, member);
+        if (member->waits) {
             pthread_cond_wait(&decoder->filled, &decoder->lock);
             continue;
         }
