@@ -71,8 +71,8 @@ static bool read_date(const char *text, struct date *date)
     static const int months[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     static const char form[] = "0000-00-00T00:00:00";
     enum { DAY_LETTERS = 10 };
-    int *const part = date->part;
     *date = (struct date){.has_time = strlen(text) > DAY_LETTERS};
+    int *const part = date->part;
     const int letters = date->has_time ? (int)sizeof form - 1 : DAY_LETTERS;
     for (int i = 0; i < letters; i++) {
         const bool fits = form[i] == '0'   ? isdigit((unsigned char)text[i])
