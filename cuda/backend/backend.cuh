@@ -11,7 +11,7 @@
 #include "engine/backend.h"
 #include "gpufilter/status.h"
 
-/* Pages of host memory that pipelines share for files. */
+/* Pages of host memory that pipelines share, for files and bands. */
 struct shared_pages {
     void *data;
     size_t size;
@@ -32,7 +32,7 @@ struct cuda_device {
     double begin_s, end_s; /* when the start began and ended, by gf_now(), if it was successful */
     struct gf_arena memory;
     struct gf_arena pinned; /* small pieces of pinned host memory, for copies */
-    struct gf_arena files;  /* host memory for files, whose chunks are pinned */
+    struct gf_arena files;  /* host memory for files and bands, whose chunks are pinned */
     pthread_mutex_t pages_lock;
     struct shared_pages *pages;          /* the chunks of `files` */
     pthread_mutex_t lock;                /* guards the members below */

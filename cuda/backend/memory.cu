@@ -61,7 +61,7 @@ static void give_pinned(void *context, void *memory)
     cudaFreeHost(memory);
 }
 
-/* Takes pages for files, which need not be pinned yet: the first files are read while the device
+/* Takes pages for files and bands, which need not be pinned yet: the first files are read while the device
  * starts. */
 static void *take_pages(void *context, size_t size)
 {

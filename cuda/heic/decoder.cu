@@ -126,10 +126,12 @@ struct member {
 struct gf_heic_decoder : coder {
     const char *why; /* why there are no members */
     int members;
+    uint64_t bytes_each; /* of device memory for each member */
     struct member member[EACH * ENGINES_MOST];
     pthread_mutex_t lock; /* guards the members below, and the results of pictures */
     pthread_cond_t filled, done;
     bool ended;
+    int alive; /* members that can decode, or may be able to */
     /* The group: its pictures, the next frame, and how many members have one of its frames. */
     struct gf_heic_decode_picture *pictures;
     int count, next, next_tile, working;
@@ -179,9 +181,7 @@ static void decode_frame(struct member *member)
                                                              member->tile, member->bytes)
                                       : 0;
     const char *why = "a frame has other parts than one intra frame has";
-    if (!member->nvdec)
-        why = "a thread of NVDEC could not start";
-    else if (size)
+    if (size)
         why = nvdec_decode(member->nvdec, picture->coded, member->bytes, size, take_frame, member);
     if (why)
         snprintf(member->why, sizeof member->why, "%s", why);
@@ -191,7 +191,8 @@ static void decode_frame(struct member *member)
  * holds the lock. */
 static bool has_frame(struct gf_heic_decoder *decoder)
 {
-    for (; decoder->next < decoder->count; decoder->next++, decoder->next_tile = 0) {
+    for (; decoder->alive && decoder->next < decoder->count;
+         decoder->next++, decoder->next_tile = 0) {
         const struct gf_heic_decode_picture *const picture = &decoder->pictures[decoder->next];
         if (picture->decoded && decoder->next_tile < picture->coded->columns * picture->coded->rows)
             return true;
@@ -225,10 +226,11 @@ static void *work(void *argument)
         cudaStreamCreateWithFlags(&member->stream, cudaStreamNonBlocking) == cudaSuccess &&
         cudaEventCreateWithFlags(&member->ended, cudaEventBlockingSync | cudaEventDisableTiming) ==
             cudaSuccess)
-        member->nvdec =
-            nvdec_open(decoder->memory_most / (unsigned)decoder->members, member->stream);
+        member->nvdec = nvdec_open(decoder->bytes_each, member->stream);
     pthread_mutex_lock(&decoder->lock);
-    while (!decoder->ended) {
+    if (!member->nvdec && !--decoder->alive)
+        pthread_cond_signal(&decoder->done);
+    while (member->nvdec && !decoder->ended) {
         member->waits = !has_frame(decoder) || is_spare(decoder, member);
         if (member->waits) {
             pthread_cond_wait(&decoder->filled, &decoder->lock);
@@ -262,15 +264,20 @@ static enum gf_status prepare(struct gf_heic_decoder *decoder, struct gf_error *
     pthread_mutex_init(&decoder->lock, NULL);
     pthread_cond_init(&decoder->filled, NULL);
     pthread_cond_init(&decoder->done, NULL);
-    decoder->members = EACH * smaller(nvdec_engines(&decoder->why), ENGINES_MOST);
-    for (int i = 0; i < decoder->members; i++) {
+    /* What a decoder of frames of 12 megapixels takes, and some more. */
+    enum { BYTES_LEAST = 128 << 20 };
+    int members = EACH * smaller(nvdec_engines(&decoder->why), ENGINES_MOST);
+    while (members > 1 && decoder->memory_most / (unsigned)members < BYTES_LEAST)
+        members--;
+    decoder->bytes_each = members ? decoder->memory_most / (unsigned)members : 0;
+    decoder->members = decoder->alive = members;
+    for (int i = 0; i < members; i++) {
         struct member *const member = &decoder->member[i];
         member->decoder = decoder;
         member->started = !pthread_create(&member->thread, NULL, work, member);
-    }
-    if (decoder->members && !decoder->member[0].started) {
-        decoder->members = 0;
-        decoder->why = "no thread of NVDEC could be started";
+        pthread_mutex_lock(&decoder->lock);
+        decoder->alive -= !member->started;
+        pthread_mutex_unlock(&decoder->lock);
     }
     return GF_OK;
 }
@@ -318,6 +325,10 @@ extern "C" enum gf_status gf_heic_decoder_run(struct gf_heic_decoder *decoder,
     pthread_cond_broadcast(&decoder->filled);
     while (decoder->working || has_frame(decoder))
         pthread_cond_wait(&decoder->done, &decoder->lock);
+    for (int i = 0; i < count && decoder->members && !decoder->alive; i++) {
+        pictures[i].decoded = false;
+        snprintf(pictures[i].why, sizeof pictures[i].why, "no thread of NVDEC could start");
+    }
     decoder->count = 0;
     const enum gf_status status = decoder->status;
     if (status && error)

@@ -144,7 +144,10 @@ static int CUDAAPI begin_sequence(void *context, CUVIDEOFORMAT *format)
     CUVIDDECODECREATEINFO info;
     nvdec->format = *format;
     nvdec->decoder = NULL;
-    if (format->display_area.right - format->display_area.left != coded->tile_width ||
+    if (format->display_area.left < 0 || format->display_area.top < 0 ||
+        format->display_area.right > (int)format->coded_width ||
+        format->display_area.bottom > (int)format->coded_height ||
+        format->display_area.right - format->display_area.left != coded->tile_width ||
         format->display_area.bottom - format->display_area.top != coded->tile_height ||
         format->display_area.left % 2 || format->display_area.top % 2)
         return refuse(nvdec, "the frame has not the size that the boxes say",

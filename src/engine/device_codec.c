@@ -57,8 +57,8 @@ static bool read_frame(struct gf_device_file *file, struct gf_format *format)
 
 static bool read_heic(struct gf_device_file *file, struct gf_format *format)
 {
-    const struct gf_heif_coded *const coded = file->coded;
-    if (!coded || !gf_heif_coded_check(coded, file->size) || !gf_heif_coded_suits_device(coded))
+    const struct gf_heif_coded *const coded = &file->coded;
+    if (!gf_heif_coded_check(coded, file->size) || !gf_heif_coded_suits_device(coded))
         return false;
     *format = gf_heif_coded_format(coded);
     return true;
@@ -85,7 +85,7 @@ static void ask_to_decode_heic(struct gf_coder_picture *picture, const struct gf
                                const struct gf_view *out)
 {
     picture->heic_decode =
-        (struct gf_heic_decode_picture){.coded = file->coded, .data = file->data, .out = *out};
+        (struct gf_heic_decode_picture){.coded = &file->coded, .data = file->data, .out = *out};
 }
 
 static void ask_to_decode_frame(struct gf_coder_picture *picture, const struct gf_device_file *file,
@@ -208,6 +208,14 @@ static bool find_bytes(const struct gf_input *input, const struct gf_source *sou
     return file->begin + file->size <= (size_t)size;
 }
 
+/* Keeps the description of a HEIC, which lives no longer than its source. */
+static void keep_description(struct gf_device_file *file, const struct gf_source *source)
+{
+    file->coded.columns = 0;
+    if (source->coded)
+        file->coded = *source->coded;
+}
+
 enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format file_format,
                                    const struct gf_source *source, bool one_thread, bool takes_slow,
                                    struct gf_format format, uint64_t bytes_most,
@@ -225,7 +233,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     *file = (struct gf_device_file){
         .decoder = decoder, .reduction = source && source->reduction > 1 ? source->reduction : 1};
     if (decoder->file_format == GF_FILE_HEIC)
-        file->coded = source->coded;
+        keep_description(file, source);
     if (!find_bytes(input, source, file) || rounded(file->size) > bytes_most)
         return GF_OK;
     file->data = gf_buffer_pool_take_host(buffers, rounded(file->size));
@@ -250,7 +258,7 @@ bool gf_device_file_describe(const void *data, size_t size, const struct gf_sour
                                     .decoder = decoder_of(source->file),
                                     .reduction = source->reduction > 1 ? source->reduction : 1};
     if (source->file == GF_FILE_HEIC)
-        file->coded = source->coded;
+        keep_description(file, source);
     return file->decoder && (!file->decoder->asks_source || source->for_device_codec) &&
            file->decoder->read(file, &found) && same(found, source->format);
 }

@@ -22,9 +22,8 @@ struct gf_device_file {
     union {
         struct gf_jpeg_header jpeg;
         struct gf_png_file png;
-        /* The source's. */
-        const struct gf_yuv *yuv;
-        const struct gf_heif_coded *coded;
+        struct gf_heif_coded coded; /* 0 columns: the source has no description */
+        const struct gf_yuv *yuv;   /* the source's */
     };
 };
 

@@ -7,7 +7,8 @@
 #include "server/protocol.h"
 #include "server/server.h"
 
-/* A helper gets as many workers as the run that it helps has on a GPU of its own. */
+/* A helper gets as many workers as the run that it helps has on a GPU of its own, but at most
+ * GF_SERVER_WORKERS_MAX. */
 enum { GF_SERVER_CLIENTS_MAX = 640, GF_SERVER_WORKERS_MAX = 256, GF_SERVER_WARNINGS_MAX = 8 };
 
 struct gf_server_client;

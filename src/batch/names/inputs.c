@@ -531,7 +531,7 @@ bool gf_input_named_is_stream(const char *path)
 {
     struct stat file;
     return !strcmp(path, "-") ||
-           (!stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
+           (gf_input_stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
 }
 
 bool gf_inputs_is_group(const char *argument)

@@ -82,9 +82,10 @@ static bool take_property(struct gf_blob properties, size_t index, bool essentia
     return taker(context, type, body, essential);
 }
 
-/* Reads the box ipma, which lists the properties of each item. */
+/* Reads the box ipma, which lists the properties of each item. *left: how many properties the item
+ * may still have. */
 static bool read_associations(struct gf_blob box, struct gf_blob properties, uint32_t item,
-                              gf_heif_property_taker *taker, void *context)
+                              int *left, gf_heif_property_taker *taker, void *context)
 {
     if (box.size < 8)
         return false;
@@ -98,7 +99,8 @@ static bool read_associations(struct gf_blob box, struct gf_blob properties, uin
             const uint32_t index =
                 gf_get_be(box.data + at, (int)each) & (each == 2 ? 0x7fff : 0x7f);
             if (wanted && index &&
-                !take_property(properties, index, box.data[at] >> 7, taker, context))
+                (--*left < 0 ||
+                 !take_property(properties, index, box.data[at] >> 7, taker, context)))
                 return false;
         }
     }
@@ -110,11 +112,14 @@ bool gf_heif_each_property(const struct gf_blob *file, uint32_t item, gf_heif_pr
 {
     struct gf_blob rest = gf_heif_find_box(gf_heif_meta(file), "iprp"), body;
     const struct gf_blob properties = gf_heif_find_box(rest, "ipco");
+    /* An item has a few properties, and each is looked for in the whole list. */
+    enum { PROPERTIES_MOST = 64 };
+    int left = PROPERTIES_MOST;
     bool whole = true;
     char type[4];
     while (gf_heif_take_box(&rest, type, &body)) {
         if (!memcmp(type, "ipma", 4))
-            whole &= read_associations(body, properties, item, taker, context);
+            whole &= read_associations(body, properties, item, &left, taker, context);
     }
     return whole;
 }

@@ -225,7 +225,8 @@ static bool find_tiles(const struct boxes *boxes, uint32_t grid, int count,
     }
     while (*ids && gf_heif_take_box(&rest, type, &body)) {
         const bool auxiliary = !memcmp(type, "auxl", 4);
-        for (size_t at = (size_t)*bytes + 2; auxiliary && at < body.size; at += (size_t)*bytes) {
+        for (size_t at = (size_t)*bytes + 2; auxiliary && at + (size_t)*bytes <= body.size;
+             at += (size_t)*bytes) {
             for (int i = 0; i < count; i++) {
                 if (!memcmp(body.data + at, *ids + i * *bytes, (size_t)*bytes))
                     return false;
@@ -347,9 +348,11 @@ bool gf_heif_coded_check(const struct gf_heif_coded *coded, size_t file_bytes)
         is_part(coded->top, coded->shown_height, coded->height) && coded->orientation >= 1 &&
         coded->orientation <= 8 && fits(coded->parameters, file_bytes) &&
         coded->parameters.size >= HVCC_HEAD;
+    uint64_t sum = 0;
     for (int i = 0; good && i < coded->columns * coded->rows; i++) {
-        if (!fits(coded->tile[i], file_bytes))
-            return false;
+        sum += coded->tile[i].size;
+        if (!fits(coded->tile[i], file_bytes) || sum > file_bytes)
+            return false; /* frames that share bytes would be more work than the file's size says */
     }
     return good;
 }
