@@ -19,6 +19,8 @@ struct heic_kind {
     uint32_t crop[8];
     int matrix; /* 0: no box colr */
     bool full, alpha_of_tile, other_tile, essential, wide;
+    bool shared;                           /* all frames are the same bytes */
+    int properties;                        /* the first frame has its size so many times more */
     struct heic_bytes parameters, *frames; /* of the frames; NULL: made up ones */
 };
 
@@ -102,13 +104,15 @@ static inline void heic_properties(struct heic_bytes *to, const struct heic_kind
 static inline void heic_associate(struct heic_bytes *to, const struct heic_kind *kind, int item,
                                   bool is_frame, bool is_main)
 {
-    unsigned char list[8];
+    unsigned char list[256];
     int count = 0;
     if (is_frame)
         list[count++] = 0x81;
     list[count++] = !is_frame ? 3 : kind->other_tile && item == 2 ? 8 : 2;
     if (kind->matrix)
         list[count++] = 4;
+    for (int i = 0; item == 1 && i < kind->properties; i++)
+        list[count++] = 2;
     if (is_main && kind->crops)
         list[count++] = 0x85;
     if (is_main && kind->rotation)
@@ -212,9 +216,10 @@ static inline struct heic_bytes heic_make(const struct heic_kind *asked, int *it
     for (int i = 0; i < tiles; i++) {
         struct heic_bytes place = {file.data + places[i], 0};
         const size_t size = kind.frames ? kind.frames[i].size : sizeof heic_frame - 1;
-        heic_put(&place, file.size, 4);
+        heic_put(&place, kind.shared ? box + 8 : file.size, 4);
         heic_put(&place, size, 4);
-        heic_text(&file, kind.frames ? kind.frames[i].data : heic_frame, size);
+        if (!i || !kind.shared)
+            heic_text(&file, kind.frames ? kind.frames[i].data : heic_frame, size);
     }
     heic_end(&file, box);
     return file;

@@ -74,7 +74,11 @@ static void test_grid(void **state)
 static void test_unusual(void **state)
 {
     struct gf_heif_coded coded;
-    struct heic_kind kinds[] = {grid, grid, grid, grid, grid, grid, grid};
+    unsigned char bytes[1000] = {0};
+    struct heic_bytes large[6];
+    for (int i = 0; i < 6; i++)
+        large[i] = (struct heic_bytes){bytes, sizeof bytes};
+    struct heic_kind kinds[] = {grid, grid, grid, grid, grid, grid, grid, grid, grid};
     kinds[0].alpha_of_tile = true;
     kinds[1].other_tile = true;
     kinds[2].essential = true;
@@ -84,6 +88,9 @@ static void test_unusual(void **state)
     memcpy(kinds[5].crop, (const uint32_t[]){600, 1, 401, 1, 0, 1, 0, 1}, sizeof kinds[5].crop);
     kinds[6].crops = true; /* a size of no pixel */
     memcpy(kinds[6].crop, (const uint32_t[]){0, 1, 401, 1, 0, 1, 0, 1}, sizeof kinds[6].crop);
+    kinds[7].shared = true; /* six frames of a size of which the file has one */
+    kinds[7].frames = large;
+    kinds[8].properties = 100;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (read_kind(&kinds[i], &coded))
             fail_msg("kind %zu is described", i);

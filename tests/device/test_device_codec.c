@@ -790,6 +790,25 @@ static void test_slow_groups(void **state)
     reset_fake();
 }
 
+/* What the device is told of a HEIC is the file's own copy, since the source may be closed. */
+static void assert_description_stays(const struct heic_bytes *bytes)
+{
+    const struct gf_options options = gf_options_default();
+    struct gf_device_file file;
+    struct gf_error error = {0};
+    struct gf_input *input;
+    struct gf_source *source;
+    assert_ok("input", gf_input_open_memory(bytes->data, bytes->size, "a", &input, &error), &error);
+    assert_ok("open", gf_source_open(input, &options, &source, &error), &error);
+    assert_true(gf_device_file_describe(bytes->data, bytes->size, source, &file));
+    source->close(source);
+    gf_input_close(input);
+    const struct gf_image image = {.format = gf_heif_coded_format(&file.coded)};
+    const struct gf_coder_picture picture = gf_device_file_work(&file, &image);
+    assert_ptr_equal(picture.heic_decode.coded, &file.coded);
+    assert_int_equal(picture.heic_decode.coded->columns, 3);
+}
+
 /* A HEIC whose boxes are sound is decoded on the device; where that declines, libheif finds that
  * its frames are none. Each frame ends with the byte 0x34. */
 static void test_heic(void **state)
@@ -806,6 +825,7 @@ static void test_heic(void **state)
     }
     const struct heic_bytes file = heic_make(&kind, &item);
     save(in_folder("in.heic"), file.data, file.size);
+    assert_description_stays(&file);
     free(file.data);
     in_memory.in_memory = true;
     run_trial(&trial);

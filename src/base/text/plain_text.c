@@ -173,8 +173,8 @@ bool gf_suggest_listed(const char *list, const char *word)
     bool found = false;
     while (list && *list && *word && !found) {
         found = is_same(list, word, true);
-        list = strchr(list, ' ');
-        list += list != NULL;
+        list += strcspn(list, " ");
+        list += *list == ' ';
     }
     return found;
 }

@@ -396,10 +396,12 @@ static bool replace(struct gf_blob *xmp, size_t at, size_t old, const char *text
 /* Returns where the last "</PREFIX:RDF>" of the packet begins; its size if there is none. */
 static size_t end_of_rdf(const struct gf_blob *xmp)
 {
+    if (!xmp->size)
+        return 0;
     struct text rest = {xmp->data, xmp->data + xmp->size};
     size_t end = xmp->size;
     const unsigned char *next;
-    while (xmp->size && (next = behind(rest, "RDF>"))) {
+    while ((next = behind(rest, "RDF>"))) {
         const unsigned char *const tag = memrchr(xmp->data, '<', (size_t)(next - xmp->data));
         if (tag && tag[1] == '/')
             end = (size_t)(tag - xmp->data);
