@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -13,6 +14,7 @@
 #include "batch/sheets/sheet.h"
 #include "cli/cli.h"
 #include "cli/command/command.h"
+#include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "engine/backend.h"
 #include "gpufilter/filter.h"
@@ -383,6 +385,37 @@ static enum gf_status open_sheet(struct gf_session *session, struct gf_error *er
                           : GF_OK;
 }
 
+/* Fails if the file is an input, a list of inputs or the file of a chain. */
+static enum gf_status check_side_file(const struct gf_session *session, const char *option,
+                                      const char *path, struct gf_error *error)
+{
+    const struct gf_command *const command = session->command;
+    struct stat side, file;
+    if (!path || stat(path, &side) || !S_ISREG(side.st_mode))
+        return GF_OK;
+    for (size_t i = 0; i < session->inputs.count + (size_t)command->inputs + 1; i++) {
+        const size_t given = i - session->inputs.count;
+        const char *const name = i < session->inputs.count          ? session->inputs.item[i].path
+                                 : given == (size_t)command->inputs ? command->chain_file
+                                 : *command->input[given] == '@'    ? command->input[given] + 1
+                                                                    : NULL;
+        if (name && gf_input_stat(name, &file) && file.st_dev == side.st_dev &&
+            file.st_ino == side.st_ino)
+            return gf_fail(error, GF_ERROR_USAGE, "%s would replace '%s', which the run reads",
+                           option, path);
+    }
+    return GF_OK;
+}
+
+/* Refuses files for figures that would replace what the run reads. */
+static enum gf_status check_side_files(const struct gf_session *session, struct gf_error *error)
+{
+    const struct gf_command *const command = session->command;
+    GF_TRY(check_side_file(session, "--metrics", command->metrics, error));
+    GF_TRY(check_side_file(session, "--trace", command->trace, error));
+    return check_side_file(session, "the page", command->page, error);
+}
+
 static enum gf_status open_session(struct gf_session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
@@ -391,6 +424,8 @@ static enum gf_status open_session(struct gf_session *session, struct gf_error *
         status = open_sheet(session, error);
     if (!status)
         status = open_inputs(session, error);
+    if (!status)
+        status = check_side_files(session, error);
     /* The metrics, the trace, the page and the logs are opened before any work, so that an error
      * shows at once. */
     const struct gf_batch_state begun = {0};

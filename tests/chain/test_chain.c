@@ -522,7 +522,7 @@ static void test_foreign_forms(void **state)
         "threshold: value=128 is outside 0..1, a part of the full scale: 128 of 255 is 128/255");
     assert_error("vignette=50", "vignette: strength=50 is outside 0..1; did you mean '50%'?");
     assert_error("tile=3x3", "tile: w=3x3: each number is a parameter of its own; did you mean "
-                             "'tile=300%:200%'?");
+                             "'tile=300%:300%'?");
     static const char *const meant[][2] = {
         {"resize=400x300", "resize=400:300:fit=inside"},
         {"resize=400x300!", "resize=400:300"},

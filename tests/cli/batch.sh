@@ -158,6 +158,27 @@ same own/a.ppm expected.ppm
 run 2 gpufilter -i a.ppm -i b.ppm -o '{stem}.ppm' -o 'x/{stem}.ppm' --in-place invert
 run 2 gpufilter -i a.ppm -i b.ppm -o '{stem}.ppm' --in-place --resume=log0 invert
 stderr_like 'a.ppm: is its own output: --resume could filter it twice'
+# A film of three frames, whose second would take its own name, and one frame of it.
+mkdir frames && gpufilter -q -i a.ppm -i b.ppm -i many/a.ppm -o frames/2.png --fps=5 invert 2>&1 && cp frames/2.png film.png
+run 4 gpufilter -i frames/2.png -o 'frames/{n}.png'
+stderr_like 'frames/2.png: is the input itself: --in-place allows that'
+run 2 gpufilter -i 'frames/2.png[0]' -o frames invert
+same frames/2.png film.png
+
+begin "a file for figures does not replace what the run reads"
+mkdir figures && cp many/a.ppm many/b.ppm figures/ && echo figures/a.ppm >figures.list && echo invert >figures.chain
+for option in --metrics --trace --profile=html; do
+    separator='='
+    [ "$option" != --profile=html ] || separator=:
+    run 2 gpufilter -i figures -o out_f "$option$separator"figures/a.ppm invert
+    stderr_like ".* would replace 'figures/a.ppm', which the run reads"
+    run 2 gpufilter -i @figures.list -o out_f "$option$separator"figures.list invert
+    run 2 gpufilter -i figures -o out_f --chain-file=figures.chain "$option$separator"figures.chain
+done
+same figures/a.ppm many/a.ppm
+[ "$(cat figures.list figures.chain)" = "figures/a.ppm
+invert" ] || problem "a list or a chain was replaced"
+absent out_f
 
 begin "bad files do not stop the others; what is said is in order"
 mkdir mixed

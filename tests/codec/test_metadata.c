@@ -965,7 +965,7 @@ static void test_what_cannot_be_set_is_refused(void **state)
         {"foo=1", "options.set=foo=1 is none of copyright=TEXT, artist=TEXT, description=TEXT, "
                   "date=2024-05-01"},
         {"artist=a\nartist=",
-         "options.set=artist: the text is missing (options.strip leaves metadata out)"},
+         "options.set=artist: the text is missing (--strip leaves metadata out)"},
         {"copyright=\xff", "options.set=copyright: is no line of UTF-8"},
         {"date=2024-13-01",
          "options.set=date: 2024-13-01 is no date such as 2024-05-01 or 2024-05-01T12:30:00+02:00"},

@@ -65,10 +65,13 @@ static enum gf_status write_frame(struct gf_film_writer *writer, struct gf_sourc
         gf_has_alpha(is) > gf_has_alpha(first))
         return gf_fail(error, GF_ERROR_UNFIT,
                        "%s: picture %zu has %dx%d pixels of %d channels and %d bits, and the first "
-                       "%dx%d of %d and %d: an animation has frames of one kind (resize=w=W:h=H "
-                       "makes one size of all)",
+                       "%dx%d of %d and %d: an animation has frames of one kind%s",
                        writer->name, writer->frames, is.width, is.height, is.channels, is.bits,
-                       first.width, first.height, first.channels, first.bits);
+                       first.width, first.height, first.channels, first.bits,
+                       is.width != first.width || is.height != first.height
+                           ? " (resize=w=W:h=H makes one size of all)"
+                       : is.bits == first.bits ? ", of no more channels than the first"
+                                               : "");
     if (!writer->sink)
         GF_TRY(begin(writer, is, error));
     enum gf_status status = gf_source_read_all(source, &picture, error);

@@ -426,7 +426,7 @@ static bool may_be_film(const struct gf_batch_request *request, struct gf_frames
     frames->raw_out = request->raw && !request->options.format &&
                       (frames->to_stream || raw_frames_named(request->output->text));
     const bool animates =
-        request->fps > 0 && !request->output->is_pattern && gf_format_animates(named);
+        request->fps > 0 && !request->output->is_pattern && gf_format_animates_unasked(named);
     frames->writer.animation = animates ? named : GF_FILE_AUTO;
     frames->film_out =
         frames->raw_out || animates || (!request->output->is_pattern && named == GF_FILE_Y4M);

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "batch/names/names.h"
+#include "codec/io/input.h"
 #include "codec/io/output.h"
 
 /* The folder that was resolved last, and its real path. It is kept since names in one folder
@@ -113,9 +114,13 @@ static struct target *sorted_targets(const struct gf_inputs *inputs, char *const
     for (size_t k = 0; target && k < each; k++) {
         for (size_t i = 0; i < inputs->count; i++) {
             const char *const name = path ? path[i * each + k] : inputs->item[i].path;
+            struct gf_pages pages;
             if (!name || !strcmp(name, "-"))
                 continue;
-            char *const real = real_path(&memo, name);
+            const size_t length = path ? 0 : gf_input_split_pages(name, &pages);
+            char *const plain = length ? strndup(name, length) : NULL;
+            char *const real = real_path(&memo, plain ? plain : name);
+            free(plain);
             if (!real)
                 continue; /* an error appears when the file is opened */
             target[(*count)++] = (struct target){.path = real, .index = i, .number = (int)k};

@@ -90,6 +90,18 @@ static enum gf_status check_other_paths(const struct gf_batch_result *result,
     return GF_OK;
 }
 
+/* Refuses a name that becomes known only now, as that of a frame, if it is the input's own. */
+static enum gf_status check_own_input(const struct gf_batch_worker *worker, const char *path,
+                                      struct gf_error *error)
+{
+    const struct gf_batch_request *const request = worker->batch->request;
+    struct stat input, output;
+    if (request->in_place || request->transfer || !gf_input_stat(worker->input->path, &input) ||
+        stat(path, &output) || input.st_dev != output.st_dev || input.st_ino != output.st_ino)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_UNFIT, "%s: is the input itself: --in-place allows that", path);
+}
+
 /* The function choose() of struct gf_destination; the context is a struct gf_batch_result. */
 static GF_CHECKED enum gf_status batch_choose_path(void *context, int number,
                                                    enum gf_file_format content,
@@ -120,6 +132,8 @@ static GF_CHECKED enum gf_status batch_choose_path(void *context, int number,
         status = gf_fail_memory(error);
     if (!status && !output->is_stdout && !known)
         status = check_other_paths(result, error);
+    if (!status && !known && output->is_pattern && !worker->input->data)
+        status = check_own_input(worker, result->path, error);
     if (!status && !output->is_stdout && !known && worker->batch->claims)
         status = claim_path(worker->batch, worker, result->path, error);
     if (!status && !output->is_stdout && worker->batch->request->plain_members)

@@ -123,7 +123,9 @@ static enum gf_status check_fps(const struct gf_command *command, struct gf_erro
                               : command->action == GF_ACTION_EXPLAIN ? "--explain"
                               : command->shards                      ? "--shard"
                               : command->dry_run                     ? "--dry-run"
-                                                                     : NULL;
+                              : command->output && gf_archive_named(command->output)
+                                  ? "an archive as the output"
+                                  : NULL;
     return command->fps > 0 && unfit
                ? gf_fail(error, GF_ERROR_USAGE, "--fps makes one film or animation: without %s",
                          unfit)

@@ -124,7 +124,7 @@ static enum gf_status check_value(const struct fact *fact, const char *value,
     struct date date;
     if (!*value)
         return gf_fail(error, GF_ERROR_USAGE,
-                       "options.set=%s: the text is missing (options.strip leaves metadata out)",
+                       "options.set=%s: the text is missing (--strip leaves metadata out)",
                        fact->key);
     if (strlen(value) > TEXT_MOST)
         return gf_fail(error, GF_ERROR_USAGE, "options.set=%s: has more than %d bytes", fact->key,
