@@ -138,9 +138,9 @@ done <<'END'
 --join=across --log=log|--join makes one picture of several: without --log and --resume
 --join=across --shard=1/2|--join makes one picture of several: without --shard
 --join=across -o more.pgm|--join makes one picture of several: without several -o
---montage=2x2|unknown option '--montage=2x2'; did you mean '--sheet'?
--append|unknown option '-append'; did you mean '--join=down'?
---hstack|unknown option '--hstack'; did you mean '--join=across'?
+--montage=2x2|unknown option '--montage=2x2' (ImageMagick); did you mean '--sheet'?
+-append|unknown option '-append' (ImageMagick, FFmpeg); did you mean '--join=down'?
+--hstack|unknown option '--hstack' (FFmpeg); did you mean '--join=across'?
 END
 run 2 gpufilter -i a.pgm -o '{stem}.pgm' --join=across
 stderr_like "--join: -o names the file of a picture, and {n} is the number of a page: '{stem}.pgm'"
