@@ -61,8 +61,8 @@ static void give_pinned(void *context, void *memory)
     cudaFreeHost(memory);
 }
 
-/* Takes pages for files and bands, which need not be pinned yet: the first files are read while the device
- * starts. */
+/* Takes pages for files and bands, which need not be pinned yet: the first files are read while the
+ * device starts. */
 static void *take_pages(void *context, size_t size)
 {
     struct cuda_device *const device = (struct cuda_device *)context;
