@@ -463,6 +463,16 @@ static enum gf_status explain_file(const char *input, const char *output, const 
     return status;
 }
 
+/* Whether every filter of the chain has CUDA kernels. */
+static bool has_kernels(const char *text)
+{
+    struct gf_chain chain = {0};
+    const bool has =
+        !gf_chain_parse(text ? text : "", &chain, NULL) && !gf_chain_check_kernels(&chain, NULL);
+    gf_chain_free(&chain);
+    return has;
+}
+
 enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
                                const struct gf_options *options, const struct gf_figures *figures,
                                struct gf_explanation *explanation, struct gf_error *error)
@@ -472,7 +482,7 @@ enum gf_status gf_explain_file(const char *input, const char *output, const char
     enum gf_status status =
         explain_file(input, output, chain, options, figures, explanation, &missing);
     if (status == GF_ERROR_UNAVAILABLE && options->device == GF_DEVICE_CUDA &&
-        options->codec != GF_CODEC_GPU) {
+        options->codec != GF_CODEC_GPU && has_kernels(chain)) {
         *explanation = (struct gf_explanation){.planned = true};
         status = explain_file(input, output, chain, options, figures, explanation, &missing);
         snprintf(explanation->reason, sizeof explanation->reason, "asked for; nothing is measured");
