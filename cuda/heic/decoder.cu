@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/threads/times.h"
+#include "base/process/machine.h"
 #include "cuda/common/coder.cuh"
 #include "cuda/heic/nvdec.cuh"
 #include "pixel/yuv/heif_colours.h"
@@ -56,16 +57,6 @@ static __global__ void __launch_bounds__(ALONG *ACROSS) convert(const struct par
     }
 }
 
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* Finds which part of a tile is shown, and where it goes. Returns false if none is. */
 static bool find_part(const struct gf_heic_decode_picture *picture, int tile, struct part *part)
 {
@@ -74,10 +65,10 @@ static bool find_part(const struct gf_heic_decode_picture *picture, int tile, st
     const struct gf_heif_placing at =
         gf_heif_coded_placing(coded, wide ? 6 : 3, picture->out.pitch);
     const int x = tile % coded->columns * coded->tile_width,
-              y = tile / coded->columns * coded->tile_height, left = larger(x, coded->left),
-              top = larger(y, coded->top),
-              right = smaller(x + coded->tile_width, coded->left + coded->shown_width),
-              bottom = smaller(y + coded->tile_height, coded->top + coded->shown_height);
+              y = tile / coded->columns * coded->tile_height, left = max(x, coded->left),
+              top = max(y, coded->top),
+              right = min(x + coded->tile_width, coded->left + coded->shown_width),
+              bottom = min(y + coded->tile_height, coded->top + coded->shown_height);
     part->left = left - x;
     part->top = top - y;
     part->width = right - left;
@@ -222,7 +213,8 @@ static void *work(void *argument)
 {
     struct member *const member = (struct member *)argument;
     struct gf_heic_decoder *const decoder = member->decoder;
-    if (cudaSetDevice(decoder->device) == cudaSuccess && cudaFree(NULL) == cudaSuccess &&
+    if (cudaSetDevice(gf_device_ordinal(decoder->device)) == cudaSuccess &&
+        cudaFree(NULL) == cudaSuccess &&
         cudaStreamCreateWithFlags(&member->stream, cudaStreamNonBlocking) == cudaSuccess &&
         cudaEventCreateWithFlags(&member->ended, cudaEventBlockingSync | cudaEventDisableTiming) ==
             cudaSuccess)
@@ -266,7 +258,7 @@ static enum gf_status prepare(struct gf_heic_decoder *decoder, struct gf_error *
     pthread_cond_init(&decoder->done, NULL);
     /* What a decoder of frames of 12 megapixels takes, and some more. */
     enum { BYTES_LEAST = 128 << 20 };
-    int members = EACH * smaller(nvdec_engines(&decoder->why), ENGINES_MOST);
+    int members = EACH * min(nvdec_engines(&decoder->why), ENGINES_MOST);
     while (members > 1 && decoder->memory_most / (unsigned)members < BYTES_LEAST)
         members--;
     decoder->bytes_each = members ? decoder->memory_most / (unsigned)members : 0;

@@ -288,7 +288,7 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
     if (image->data) {
         struct gf_coder_picture picture = gf_device_file_work(file, image);
         /* Pinning memory waits for all work of the device. Before a picture whose decoding takes
-         * long, all shared memory for files is therefore pinned at once, so that none must be
+         * long, all shared memory is therefore pinned at once, so that none must be
          * pinned during such work. */
         if (gf_coder_calls[picture.kind].slow)
             gf_buffer_pool_pin_shared(buffers);
