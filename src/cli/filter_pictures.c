@@ -390,7 +390,7 @@ static enum gf_status check_side_file(const struct gf_session *session, const ch
                                       const char *path, struct gf_error *error)
 {
     const struct gf_command *const command = session->command;
-    struct stat side, file;
+    struct stat side;
     if (!path || stat(path, &side) || !S_ISREG(side.st_mode))
         return GF_OK;
     for (size_t i = 0; i < session->inputs.count + (size_t)command->inputs + 1; i++) {
@@ -399,8 +399,7 @@ static enum gf_status check_side_file(const struct gf_session *session, const ch
                                  : given == (size_t)command->inputs ? command->chain_file
                                  : *command->input[given] == '@'    ? command->input[given] + 1
                                                                     : NULL;
-        if (name && gf_input_stat(name, &file) && file.st_dev == side.st_dev &&
-            file.st_ino == side.st_ino)
+        if (name && gf_input_is_file(name, path))
             return gf_fail(error, GF_ERROR_USAGE, "%s would replace '%s', which the run reads",
                            option, path);
     }
@@ -413,7 +412,7 @@ static enum gf_status check_side_files(const struct gf_session *session, struct 
     const struct gf_command *const command = session->command;
     GF_TRY(check_side_file(session, "--metrics", command->metrics, error));
     GF_TRY(check_side_file(session, "--trace", command->trace, error));
-    return check_side_file(session, "the page", command->page, error);
+    return check_side_file(session, "the page of --profile", command->page, error);
 }
 
 static enum gf_status open_session(struct gf_session *session, struct gf_error *error)

@@ -143,9 +143,7 @@ static enum gf_status check_names(const struct gf_batch *batch, struct gf_error 
 static enum gf_status check_in_place(const struct gf_batch_request *request, const char *input,
                                      const char *output, struct gf_error *error)
 {
-    struct stat a, b;
-    if ((!request->resume && !request->skip_existing) || stat(input, &a) || stat(output, &b) ||
-        a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+    if ((!request->resume && !request->skip_existing) || !gf_input_is_file(input, output))
         return GF_OK;
     return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: %s could filter it twice", input,
                    request->resume ? "--resume" : "--skip-existing");

@@ -197,9 +197,7 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
 static enum gf_status check_in_place(const struct gf_batch_request *request, const char *input,
                                      const char *output, struct gf_error *error)
 {
-    struct stat a, b;
-    if (!request->resume || !output || !gf_input_stat(input, &a) || stat(output, &b) ||
-        a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+    if (!request->resume || !output || !gf_input_is_file(input, output))
         return GF_OK;
     return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: --resume could filter it twice",
                    input);

@@ -95,9 +95,7 @@ static enum gf_status check_own_input(const struct gf_batch_worker *worker, cons
                                       struct gf_error *error)
 {
     const struct gf_batch_request *const request = worker->batch->request;
-    struct stat input, output;
-    if (request->in_place || request->transfer || !gf_input_stat(worker->input->path, &input) ||
-        stat(path, &output) || input.st_dev != output.st_dev || input.st_ino != output.st_ino)
+    if (request->in_place || request->transfer || !gf_input_is_file(worker->input->path, path))
         return GF_OK;
     return gf_fail(error, GF_ERROR_UNFIT, "%s: is the input itself: --in-place allows that", path);
 }

@@ -79,6 +79,8 @@ void gf_input_close(struct gf_input *input);
 size_t gf_input_split_pages(const char *name, struct gf_pages *pages);
 /* Calls stat() for the file that a path, or "path[3]", opens. Returns false if stat() fails. */
 bool gf_input_stat(const char *path, struct stat *file);
+/* Whether `path` names the file that an input opens, by whatever name. */
+bool gf_input_is_file(const char *input, const char *path);
 struct gf_pages gf_input_pages(const struct gf_input *input);
 void gf_input_choose_pages(struct gf_input *input, struct gf_pages pages);
 /* Returns the first of the chosen pictures (struct gf_pages); -1: none was chosen. */

@@ -119,6 +119,13 @@ bool gf_input_stat(const char *path, struct stat *file)
     return found;
 }
 
+bool gf_input_is_file(const char *input, const char *path)
+{
+    struct stat a, b;
+    return gf_input_stat(input, &a) && !stat(path, &b) && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 /* Opens a path, or "path[3]". Returns the descriptor, or -1 with errno. */
 static int open_path(struct gf_input *input, const char *path)
 {

@@ -15,8 +15,8 @@ enum { TEXT_MOST = 4000, TAG_TIME_TAKEN = 0x9003, TAG_ZONE = 0x9011, TAG_FRACTIO
 
 /* Where each fact is in the metadata (Metadata Working Group, Guidelines 2.0). */
 static const struct fact {
-    const char *key;
-    uint16_t within; /* the tag that links to the tag's directory; 0: the first directory */
+    const char *word; /* its key and "=" */
+    uint16_t within;  /* the tag that links to the tag's directory; 0: the first directory */
     uint16_t tag;
     struct gf_xmp_name xmp[3];         /* the properties that it replaces; the first is written */
     const char *element, *begin, *end; /* the element of the property, and what is in it */
@@ -24,23 +24,21 @@ static const struct fact {
     const char *keywords[3];           /* the keywords of texts that it replaces */
 } facts[] = {
     /* clang-format off */
-    {"copyright", 0, GF_IFD_COPYRIGHT, {{DUBLIN_CORE, "rights"}}, "dc:rights",
+    {"copyright=", 0, GF_IFD_COPYRIGHT, {{DUBLIN_CORE, "rights"}}, "dc:rights",
      "<rdf:Alt><rdf:li xml:lang=\"x-default\">", "</rdf:li></rdf:Alt>", 116, {"Copyright"}},
-    {"artist", 0, GF_IFD_ARTIST, {{DUBLIN_CORE, "creator"}}, "dc:creator",
+    {"artist=", 0, GF_IFD_ARTIST, {{DUBLIN_CORE, "creator"}}, "dc:creator",
      "<rdf:Seq><rdf:li>", "</rdf:li></rdf:Seq>", 80, {"Author", "Artist"}},
-    {"description", 0, GF_IFD_DESCRIPTION, {{DUBLIN_CORE, "description"}}, "dc:description",
+    {"description=", 0, GF_IFD_DESCRIPTION, {{DUBLIN_CORE, "description"}}, "dc:description",
      "<rdf:Alt><rdf:li xml:lang=\"x-default\">", "</rdf:li></rdf:Alt>", 120, {"Description", "ImageDescription"}},
-    {"date", GF_IFD_EXIF, TAG_TIME_TAKEN, {{PHOTOSHOP, "DateCreated"}, {"http://ns.adobe.com/exif/1.0/", "DateTimeOriginal"}},
+    {"date=", GF_IFD_EXIF, TAG_TIME_TAKEN, {{PHOTOSHOP, "DateCreated"}, {"http://ns.adobe.com/exif/1.0/", "DateTimeOriginal"}},
      "photoshop:DateCreated", "", "", 55, {"Creation Time", "DateTimeOriginal"}},
     /* clang-format on */
 };
 enum { FACTS = sizeof facts / sizeof *facts };
-static const char *const words[] = {"copyright=", "artist=", "description=", "date="};
-_Static_assert(sizeof words / sizeof *words == FACTS, "each fact has a word");
 
 const char *gf_metadata_set_word(int index)
 {
-    return index < FACTS ? words[index] : NULL;
+    return index < FACTS ? facts[index].word : NULL;
 }
 
 /* ---- dates ---- */
@@ -109,9 +107,9 @@ static const struct fact *fact_of(const char *line, const char **value, const ch
 {
     *end = strchrnul(line, '\n');
     for (const struct fact *fact = facts; fact < facts + FACTS; fact++) {
-        const size_t length = strlen(fact->key);
-        if (!strncmp(line, fact->key, length) && line[length] == '=') {
-            *value = line + length + 1;
+        const size_t length = strlen(fact->word);
+        if (!strncmp(line, fact->word, length)) {
+            *value = line + length;
             return fact;
         }
     }
@@ -122,22 +120,24 @@ static enum gf_status check_value(const struct fact *fact, const char *value,
                                   struct gf_error *error)
 {
     struct date date;
+    const int key = (int)strlen(fact->word) - 1;
     if (!*value)
         return gf_fail(error, GF_ERROR_USAGE,
-                       "options.set=%s: the text is missing (--strip leaves metadata out)",
-                       fact->key);
+                       "options.set=%.*s: the text is missing (--strip leaves metadata out)", key,
+                       fact->word);
     if (strlen(value) > TEXT_MOST)
-        return gf_fail(error, GF_ERROR_USAGE, "options.set=%s: has more than %d bytes", fact->key,
-                       TEXT_MOST);
+        return gf_fail(error, GF_ERROR_USAGE, "options.set=%.*s: has more than %d bytes", key,
+                       fact->word, TEXT_MOST);
     for (const char *at = value; *at; at += gf_utf8_length(at)) {
         if (!gf_utf8_length(at) || iscntrl((unsigned char)*at))
-            return gf_fail(error, GF_ERROR_USAGE, "options.set=%s: is no line of UTF-8", fact->key);
+            return gf_fail(error, GF_ERROR_USAGE, "options.set=%.*s: is no line of UTF-8", key,
+                           fact->word);
     }
     if (fact->within && !read_date(value, &date))
         return gf_fail(error, GF_ERROR_USAGE,
-                       "options.set=%s: %.60s is no date such as 2024-05-01 or "
+                       "options.set=%.*s: %.60s is no date such as 2024-05-01 or "
                        "2024-05-01T12:30:00+02:00",
-                       fact->key, value);
+                       key, fact->word, value);
     return GF_OK;
 }
 
