@@ -18,7 +18,7 @@ FUZZ_ENGINE ?= -fsanitize=fuzzer$(FUZZ_WITH)
 FUZZ_LD ?= $(FUZZ_CC)
 
 FUZZ := $(BUILD)/fuzz$(if $(FUZZ_SANITIZE),,-plain)
-FUZZ_COMPILE = $(FUZZ_CC) $(filter-out -DGF_WITH_CUDA -DGF_WITH_LABS,$(GF_CPPFLAGS)) -Itests/fuzz -std=c17 -Wall -Wextra -Wno-unused-parameter \
+FUZZ_COMPILE = $(FUZZ_CC) $(filter-out -DGF_WITH_CUDA -DGF_WITH_NVDEC -DGF_WITH_LABS,$(GF_CPPFLAGS)) -Itests/fuzz -std=c17 -Wall -Wextra -Wno-unused-parameter \
   -O2 -gline-tables-only -fno-omit-frame-pointer -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread \
   $(FUZZ_CFLAGS) -fno-sanitize-recover=all -MMD -MP
 FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,$(LIB_SRC) $(PROGRAM_SRC)) $(LAB_DECLARATIONS:%.cu=$(FUZZ)/%.o)
