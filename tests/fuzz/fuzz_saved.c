@@ -14,7 +14,8 @@ static size_t count(const char *text, const char *end, const char *part)
     return found;
 }
 
-/* Counts what the JSON of the parts could end or begin: there is one < for each part's end. */
+/* Counts what the JSON of the parts could end or begin: there is one < for each part's end. The
+ * parts are what the page is, the report, the labs' guides and their plots. */
 static void check_page(const struct gf_saved *saved)
 {
     static const char first[] = "<script type=\"application/json\">";
@@ -25,7 +26,7 @@ static void check_page(const struct gf_saved *saved)
     FUZZ_CHECK(file && !gf_saved_page(file, saved, 1, &error) && !fclose(file), "%s", error.text);
     const char *const data = strstr(page, first), *const end = strstr(data, "<script>");
     const size_t parts = count(data, end, first);
-    FUZZ_CHECK(parts == 3 && count(data, end, "<") == 2 * parts, "%zu parts", parts);
+    FUZZ_CHECK(parts == 4 && count(data, end, "<") == 2 * parts, "%zu parts", parts);
     free(page);
 }
 
