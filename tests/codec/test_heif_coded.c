@@ -4,6 +4,7 @@
 
 #include "codec/common/metadata/heif_coded.h"
 #include "codec/heic_files.h"
+#include "support.h"
 #include "pixel/yuv/heif_colours.h"
 
 static bool read_kind(const struct heic_kind *kind, struct gf_heif_coded *coded)

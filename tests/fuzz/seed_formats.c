@@ -1,5 +1,6 @@
 /* Seeds of the formats that other libraries code, written by the project's own sinks: small
  * pictures of all kinds. */
+#include "../codec/heic_files.h"
 #include "fuzz.h"
 #include "seeds.h"
 
@@ -95,8 +96,30 @@ static void put_raw(void)
     put_seed("raw", file, sizeof file);
 }
 
+/* Frames and grids, for the reader of HEIC's boxes. */
+static void put_heic(void)
+{
+    static const struct heic_kind kinds[] = {
+        {.rotation = 1},
+        {.columns = 3, .rows = 2, .width = 701, .height = 499, .mirror = 1, .matrix = 9},
+        {.columns = 2,
+         .rows = 1,
+         .width = 400,
+         .height = 200,
+         .wide = true,
+         .crops = true,
+         .crop = {301, 1, 101, 1, 1, 1, 1, 1}}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        int item;
+        const struct heic_bytes file = heic_make(&kinds[i], &item);
+        put_seed("heif_coded", file.data, file.size);
+        free(file.data);
+    }
+}
+
 void put_format_seeds(void)
 {
+    put_heic();
     const struct gf_file_type *type;
     struct gf_error error;
     for (int i = 0; (type = gf_file_type_at(i)); i++) {
