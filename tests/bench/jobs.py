@@ -91,39 +91,77 @@ def fill(name, count, kinds):
     return folder
 
 
-def make_pictures():
-    kinds = os.path.join(work, "kinds")
-    os.mkdir(kinds)
-    for name in "hd", "large", "progressive", "other", "png", "own":
-        os.mkdir(os.path.join(kinds, name))
-    place = lambda name: os.path.join(kinds, name)
-    hd = [make_kind(i, place("hd"), "1920:1080", ".jpg", "--subsampling=420") for i in range(KINDS)]
-    large = [make_kind(i, place("large"), "4000:3000", ".jpg", "--subsampling=420", sharpened=SHARPENED) for i in range(KINDS)]
-    for path in large:
-        with open(path, "rb") as file:
-            data = turned(file.read())
-        with open(path, "wb") as file:
-            file.write(data)
-    progressive = [make_kind(i, place("progressive"), "1920:1080", ".jpg", "--progressive") for i in range(KINDS)]
-    pngs = [as_pillow_writes(make_kind(i, place("other"), "1920:1080", ".ppm"), place("png")) for i in range(KINDS)] if Image else []
-    own = [make_kind(i, place("own"), "1920:1080", ".png") for i in range(KINDS)]
-    other = [make_kind(0, place("other"), "1920:1080", ".png")]
-    if b"WebP" in subprocess.run([program, "--version"], capture_output=True).stdout:
-        other.append(make_kind(1, place("other"), "1920:1080", ".webp"))
-    mixed = hd[:7] * 2 + progressive[:4] + [other[0], other[-1]]  # 70, 20 and 10 in a hundred
-    folders = {
-        "1080p": fill("1080p", files, hd),
-        "1080p, an eighth as many": fill("few", files // 8, hd),
-        "12 megapixels": fill("large", files * 3 // 8, large),
-        "mixed": fill("mixed", files // 4, mixed),
-        "progressive 1080p": fill("progressive", files * 5 // 8, progressive),
-        "PNGs of 1080p by Pillow": fill("png", files * 3 // 20, pngs) if pngs else None,
-        "PNGs of 1080p of our own": fill("own", files * 3 // 20, own),
-        "nlmeans": fill("nlmeans", files, hd),
-    }
-    subprocess.run(["tar", "--hard-dereference", "-C", work, "-cf", os.path.join(work, "1080p.tar"), "1080p"], check=True)
-    folders["a tar of 1080p"] = os.path.join(work, "1080p.tar")
-    return folders
+class Pictures:
+    """The folders of pictures, each made when it is first asked for."""
+
+    def __init__(self):
+        self.made = {}
+
+    def kinds(self, name, size, ending, *options, **sharpened):
+        place = os.path.join(work, "kinds", name)
+        os.makedirs(place)
+        return [make_kind(i, place, size, ending, *options, **sharpened) for i in range(KINDS)]
+
+    def hd(self):
+        return self.kinds("hd", "1920:1080", ".jpg", "--subsampling=420")
+
+    def large(self):
+        made = self.kinds("large", "4000:3000", ".jpg", "--subsampling=420", sharpened=SHARPENED)
+        for path in made:
+            with open(path, "rb") as file:
+                data = turned(file.read())
+            with open(path, "wb") as file:
+                file.write(data)
+        return made
+
+    def progressive(self):
+        return self.kinds("progressive", "1920:1080", ".jpg", "--progressive")
+
+    def by_pillow(self):
+        plain = self.kinds("plain", "1920:1080", ".ppm")
+        os.mkdir(os.path.join(work, "kinds", "png"))
+        return [as_pillow_writes(path, os.path.join(work, "kinds", "png")) for path in plain]
+
+    def own(self):
+        return self.kinds("own", "1920:1080", ".png")
+
+    def mixed(self):
+        """70, 20 and 10 in a hundred: baseline JPEGs, progressive ones, others."""
+        place = os.path.join(work, "kinds", "other")
+        os.makedirs(place)
+        other = [make_kind(0, place, "1920:1080", ".png")]
+        if b"WebP" in subprocess.run([program, "--version"], capture_output=True).stdout:
+            other.append(make_kind(1, place, "1920:1080", ".webp"))
+        return self["kinds", "hd"][:7] * 2 + self["kinds", "progressive"][:4] + [other[0], other[-1]]
+
+    def __getitem__(self, name):
+        """The path of a folder of FOLDERS (an archive of it, for a tar), or ("kinds", KIND) its different pictures."""
+        if name not in self.made:
+            self.made[name] = self.make(name)
+        return self.made[name]
+
+    def make(self, name):
+        if name[0] == "kinds":
+            return getattr(self, name[1])()
+        if name.startswith("a tar of "):
+            folder = self[name[len("a tar of "):]]
+            tar = os.path.join(work, "pictures.tar")
+            subprocess.run(["tar", "--hard-dereference", "-C", work, "-cf", tar, os.path.basename(folder)], check=True)
+            return tar
+        kind, count = FOLDERS[name]
+        return fill(name.replace(" ", "_").replace(",", ""), count, self["kinds", kind])
+
+
+FOLDERS = {
+    "1080p": ("hd", files),
+    "1080p, an eighth as many": ("hd", files // 8),
+    "12 megapixels": ("large", files * 3 // 8),
+    "12 megapixels, a tenth as many": ("large", files // 10),
+    "mixed": ("mixed", files),
+    "progressive 1080p": ("progressive", files * 5 // 8),
+    "PNGs of 1080p by Pillow": ("by_pillow", files * 3 // 20),
+    "PNGs of 1080p of our own": ("own", files * 3 // 20),
+}
 
 
 # ---- the runs ----
@@ -142,8 +180,12 @@ JOBS = [
     ("blur=2,equalize", "1080p", "blur=2,equalize", 13000, 0.45),
     ("resize=w=960", "1080p", "resize=w=960", 14000, None),
     ("convert", "1080p", "", 14000, None),
-    ("nlmeans", "nlmeans", "nlmeans", None, None),
+    ("bilateral=4", "12 megapixels, a tenth as many", "bilateral=4", None, None),
+    ("nlmeans", "1080p, an eighth as many", "nlmeans", None, None),
 ]
+
+
+SLOW = ("bilateral=4", "nlmeans")  # the processors alone would take minutes
 
 
 def timed(command, times=runs):
@@ -185,10 +227,11 @@ def count_of(path):
 
 def run_job(job, folders, gpus):
     name, pictures, chain, least, most_ms = job
-    path, title = folders[pictures], f"{name} of {pictures}"
-    if not path:
+    title = f"{name} of {pictures}"
+    if "Pillow" in pictures and not Image:
         say(f"{title}: left out, there is no Pillow")
         return
+    path = folders[pictures]
     count = count_of(path)
     output = os.path.join(work, "out.tar") if path.endswith(".tar") else os.path.join(work, "out/{stem}.jpg")
     walls = {}
@@ -203,8 +246,8 @@ def run_job(job, folders, gpus):
             bar(title + ": processor time", "most", most_ms, 1000 * taken[1] / count, "ms")
         if n > 1:
             bar(f"{title}: {n} GPUs against one", "most", 1.05, walls[n] / walls[1], "times")
-    if name == "nlmeans" and 4 in walls:
-        bar(f"{title}: four GPUs", "least", 3.6, walls[1] / walls[4], "times as fast")
+        if n > 1 and name in SLOW:
+            bar(f"{title}: {n} GPUs", "least", 0.9 * n, walls[1] / walls[n], "times as fast")
 
 
 def run_floor(folders):
@@ -253,10 +296,10 @@ try:
     facts = about()
     gpus = [n for n in (1, 2, 4) if n <= facts["gpus"]]
     say(", ".join(f"{key}: {value}" for key, value in facts.items()))
-    folders = make_pictures()
+    folders = Pictures()
     say(f"{'job':44} {'by':22} {'number':>7} {'wall':>11} {'rate':>13} {'processor':>11}")
     for job in JOBS:
-        if wanted.search(f"{job[0]} of {job[1]}") and (gpus or job[0] != "nlmeans"):
+        if wanted.search(f"{job[0]} of {job[1]}") and (gpus or job[0] not in SLOW):
             run_job(job, folders, gpus)
     if wanted.search("the files alone"):
         run_floor(folders)
