@@ -117,12 +117,12 @@ enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason
 
 enum {
     GF_BATCH_DEVICES_MAX = 64,
-    GF_BATCH_WORKERS_MAX = 512,
+    GF_BATCH_WORKERS_MAX = 1024,
     GF_BATCH_CODEC_WORKERS = 32,
     GF_BATCH_MANY_WORKERS = 96,
     /* With gf_cost_work.slow_files: for fewer than GF_BATCH_MANY_PICTURES, and for more. */
     GF_BATCH_SLOW_WORKERS = 256,
-    GF_BATCH_MANY_SLOW_WORKERS = 512
+    GF_BATCH_MANY_SLOW_WORKERS = 1024
 };
 
 /* The number of pictures from which settings pay off that make the start longer. On an H200 150
