@@ -24,7 +24,7 @@ struct copy {
     struct cell *cell;
     uint32_t *integral; /* [rows + 1][columns + 1][planes] sums of the numbers of all cells above
                          * and to the left */
-    uint32_t *log;      /* log[n] is log2 n, rounded down to 2^-16, for the cells of a window */
+    uint32_t *log; /* log[n] is log_of(n), for the cells of a window */
 };
 
 struct box {
@@ -120,7 +120,7 @@ static void add_up(struct copy *copy)
     }
 }
 
-/* Returns log2 n, rounded down to 2^-16, times 2^16. */
+/* Returns log2 n in 2^-16, rounded down; at most 1 lower. */
 static uint32_t log_of(uint32_t n)
 {
     const int whole = 31 - __builtin_clz(n);
@@ -240,7 +240,7 @@ enum gf_status gf_window_find(const struct gf_stage *stage, bool by_entropy,
         return gf_fail_memory(error);
     carve(&copy, window, memory);
     for (size_t n = 1; by_entropy && n <= window; n++)
-        copy.log[n] = log_of((uint32_t)n);
+        copy.log[n] = n % 2 ? log_of((uint32_t)n) : copy.log[n / 2] + (1 << 16);
     read_cells(stage, &copy);
     add_up(&copy);
     struct box first, last;

@@ -376,9 +376,14 @@ static void add_cells(const struct gf_view *view, struct gf_histogram *histogram
             for (int row = y; row < next; row++)
                 add_pixels(gf_view_row(view, row) + (size_t)x * gf_pixel_bytes(format), n, format,
                            sum);
-            for (int i = 0; i < n * channels; i++) {
-                const int cell = down * cells.columns + (x + i / channels) / cells.side;
-                histogram->count[cell * channels + i % channels] += sum[i];
+            uint64_t *to = histogram->count + (down * cells.columns + x / cells.side) * channels;
+            int left = cells.side - x % cells.side; /* columns of the cell that are left */
+            for (int i = 0; i < n; i++) {
+                for (int c = 0; c < channels; c++)
+                    to[c] += sum[i * channels + c];
+                left--;
+                to += left ? 0 : channels;
+                left = left ? left : cells.side;
             }
         }
     }
