@@ -72,7 +72,8 @@ static enum gf_fit fit_of(const struct gf_resize_params *resize)
 
 static bool keeps_shape(const struct gf_resize_params *resize)
 {
-    return fit_of(resize) != GF_FIT_FILL && resize->w.unit != GF_UNSET && resize->h.unit != GF_UNSET;
+    return fit_of(resize) != GF_FIT_FILL && resize->w.unit != GF_UNSET &&
+           resize->h.unit != GF_UNSET;
 }
 
 /* Applies the parameter only= to the scaled size. Where the proportions are kept, the picture is

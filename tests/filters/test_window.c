@@ -84,7 +84,7 @@ static struct plain *copy_of(const struct gf_image *image, bool entropy)
         mean[c] = weight > 0 ? (int)floor(sum[c] / weight) : 0;
     for (int y = 0; y < plain->rows; y++) {
         for (int x = 0; x < plain->columns; x++)
-            plain->worth[y][x] = !entropy                ? interest_at(plain, mean, x, y)
+            plain->worth[y][x] = !entropy                 ? interest_at(plain, mean, x, y)
                                  : plain->alpha[y][x] > 0 ? plain->luma[y][x] / 8
                                                           : -1;
     }
@@ -174,7 +174,8 @@ static struct gf_image draw(struct gf_format format, uint64_t seed)
     uint64_t state = seed + 1;
     const int most = format.bits == 8 ? 255 : 65535;
     for (int patch = 0; patch < 6; patch++) {
-        const int left = random_below(&state, format.width), top = random_below(&state, format.height);
+        const int left = random_below(&state, format.width),
+                  top = random_below(&state, format.height);
         const int w = 1 + format.width / 5, h = 1 + format.height / 4;
         int colour[4] = {most * 3 / 4, most * 11 / 20, most * 2 / 5, most / (1 + patch % 2)};
         for (int c = 0; c < 4 && patch % 3; c++)
@@ -182,8 +183,7 @@ static struct gf_image draw(struct gf_format format, uint64_t seed)
         for (int y = top; y < top + h && y < format.height; y++) {
             for (int x = left; x < left + w && x < format.width; x++) {
                 for (int c = 0; c < format.channels; c++)
-                    sample_set(&image, x, y, c,
-                               colour[c == format.channels - 1 && c % 2 ? 3 : c]);
+                    sample_set(&image, x, y, c, colour[c == format.channels - 1 && c % 2 ? 3 : c]);
             }
         }
     }
@@ -192,8 +192,8 @@ static struct gf_image draw(struct gf_format format, uint64_t seed)
 
 static void test_plain(void **state)
 {
-    static const int sizes[][4] = {{1, 1, 1, 1},       {9, 5, 4, 5},       {5, 9, 2, 2},
-                                   {77, 55, 31, 55},   {128, 129, 40, 70}, {300, 100, 299, 99},
+    static const int sizes[][4] = {{1, 1, 1, 1},         {9, 5, 4, 5},        {5, 9, 2, 2},
+                                   {77, 55, 31, 55},     {128, 129, 40, 70},  {300, 100, 299, 99},
                                    {290, 511, 290, 163}, {700, 260, 146, 260}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         for (int channels = 1; channels <= 4; channels++) {
@@ -216,7 +216,10 @@ static void test_transparent(void **state)
         for (int x = 0; x < 200; x++) {
             const bool hidden = x < 100, object = x >= 150 && x < 160 && y > 10 && y < 20;
             for (int c = 0; c < 3; c++)
-                sample_set(&image, x, y, c, hidden ? (x * 7 + y * 31 * c) % 256 : object && !c ? 220 : 90);
+                sample_set(&image, x, y, c,
+                           hidden         ? (x * 7 + y * 31 * c) % 256
+                           : object && !c ? 220
+                                          : 90);
             sample_set(&image, x, y, 3, hidden ? 0 : 255);
         }
     }

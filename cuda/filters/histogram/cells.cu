@@ -21,8 +21,7 @@ static __global__ void __launch_bounds__(CELLS_THREADS) cells_kernel(const struc
     constexpr bool HAS_ALPHA = CHANNELS % 2 == 0;
     const struct view_pair &p = task.p;
     const int side = task.cells.side, columns = task.cells.columns;
-    const int cell =
-        task.first_cell + (int)blockIdx.x * CELLS_WARPS + (int)threadIdx.x / WARP;
+    const int cell = task.first_cell + (int)blockIdx.x * CELLS_WARPS + (int)threadIdx.x / WARP;
     if (cell >= task.end_cell)
         return;
     const int left = cell % columns * side, right = min(left + side, p.width);
@@ -47,15 +46,14 @@ static __global__ void __launch_bounds__(CELLS_THREADS) cells_kernel(const struc
     }
 }
 
-extern "C" int gf_cells_cuda(const struct gf_view *view, enum gf_statistic, unsigned long long *count,
-                             const void *, void *stream)
+extern "C" int gf_cells_cuda(const struct gf_view *view, enum gf_statistic,
+                             unsigned long long *count, const void *, void *stream)
 {
     struct cells_task task = {};
     task.p = input_view(view);
     task.cells = gf_cells_of(view->format);
     task.first_cell = view->y / task.cells.side * task.cells.columns;
-    task.end_cell =
-        ((view->y + view->rows - 1) / task.cells.side + 1) * task.cells.columns;
+    task.end_cell = ((view->y + view->rows - 1) / task.cells.side + 1) * task.cells.columns;
     task.count = count;
     if (!view->rows)
         return cudaSuccess;

@@ -156,8 +156,7 @@ static void crop_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 extern gf_launcher gf_crop_cuda;
 
-#define CROP_KERNELS \
-    GF_CUDA({GF_VARIANT("funnel", gf_crop_cuda, "words joined by funnel shifts")})
+#define CROP_KERNELS GF_CUDA({GF_VARIANT("funnel", gf_crop_cuda, "words joined by funnel shifts")})
 
 static enum gf_statistic window_statistic(const void *params)
 {

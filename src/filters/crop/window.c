@@ -24,7 +24,7 @@ struct copy {
     struct cell *cell;
     uint32_t *integral; /* [rows + 1][columns + 1][planes] sums of the numbers of all cells above
                          * and to the left */
-    uint32_t *log; /* log[n] is log_of(n), for the cells of a window */
+    uint32_t *log;      /* log[n] is log_of(n), for the cells of a window */
 };
 
 struct box {
@@ -86,7 +86,8 @@ static uint32_t interest_of(const struct copy *copy, const int mean[3], int x, i
     const int columns = copy->columns;
     const struct cell *const cell = &copy->cell[y * columns + x];
     const int left = cell[x ? -1 : 0].luma, right = cell[x + 1 < columns ? 1 : 0].luma,
-              above = cell[y ? -columns : 0].luma, below = cell[y + 1 < copy->rows ? columns : 0].luma;
+              above = cell[y ? -columns : 0].luma,
+              below = cell[y + 1 < copy->rows ? columns : 0].luma;
     int least = 255, most = 0, away = 0;
     for (int c = 0; c < 3; c++) {
         least = cell->colour[c] < least ? cell->colour[c] : least;
@@ -220,8 +221,7 @@ static size_t carve(struct copy *copy, size_t window, void *memory)
     const size_t cells = (size_t)copy->columns * (size_t)copy->rows;
     const size_t corners = cells + (size_t)(copy->columns + copy->rows + 1);
     copy->cell = gf_carve(&carver, cells * sizeof *copy->cell);
-    copy->integral =
-        gf_carve(&carver, corners * (size_t)copy->planes * sizeof *copy->integral);
+    copy->integral = gf_carve(&carver, corners * (size_t)copy->planes * sizeof *copy->integral);
     copy->log = gf_carve(&carver, (window + 1) * sizeof *copy->log);
     return carver.used;
 }

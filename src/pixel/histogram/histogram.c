@@ -354,9 +354,9 @@ GF_TARGET_CLONES static void add_pixels(const void *in, int n, struct gf_format 
     if (!gf_has_alpha(format)) { /* samples that are all added alike are one long row of gray */
         GF_BY_DEPTH(format.bits, BITS, add_weighted(in, n * format.channels, BITS, 1, sum));
     } else {
-        GF_BY_DEPTH(format.bits, BITS,
-                    GF_BY_CHANNELS(format.channels, CHANNELS,
-                                   add_weighted(in, n, BITS, CHANNELS, sum)));
+        GF_BY_DEPTH(
+            format.bits, BITS,
+            GF_BY_CHANNELS(format.channels, CHANNELS, add_weighted(in, n, BITS, CHANNELS, sum)));
     }
 }
 
