@@ -328,7 +328,8 @@ const struct gf_filter gf_resize_filter = {
         "Pixel centres lie at half integers; when shrinking, the kernel is widened by the ratio; "
         "weights are normalised.\nColumns first, clamped, then rows. Kernels: Lanczos of 3 lobes, "
         "cubic with a = -1/2, linear (triangle), area (box),\nnearest. light=linear averages "
-        "linear light instead of sRGB values.",
+        "linear light instead of sRGB values.\ngravity=attention or entropy makes fit=cover of "
+        "fill: the whole picture is scaled, and crop finds the part in the result.",
     GF_PARAMS(struct gf_resize_params, resize_params),
     .kind = GF_STENCIL,
     .takes_no_region = true,
@@ -442,7 +443,8 @@ const struct gf_filter gf_thumbnail_filter = {
     .synonyms = "thumb preview vipsthumbnail",
     .summary = "a small picture for the web",
     .definition = "resize=w:h:fit=inside:only=shrink:load=reduced by the lanczos3 kernel, then "
-                  "unsharp if sharpen is above 0. The colours become sRGB. The EXIF orientation is "
+                  "unsharp if sharpen is above 0. gravity=attention or entropy makes fit=cover. "
+                  "The colours become sRGB. The EXIF orientation is "
                   "applied before, as for every chain. A file gets samples of 8 bits; --depth=16 "
                   "keeps those of 16.",
     .example = "thumbnail=120",

@@ -218,7 +218,7 @@ const struct gf_filter gf_crop_filter = {
         "distance from the mean colour, each 0..255,\nin proportion to alpha. entropy: a window is "
         "worth the Shannon entropy of its luma in 32 levels; transparent cells do not\ncount. Of "
         "equal windows the uppermost, then the leftmost, then the middle of those equal to it that "
-        "follow to the right, and below.",
+        "follow to the right, and below.\nEach frame of a film has a window of its own.",
     .example = "crop=w=50%:h=50%",
     GF_PARAMS(struct gf_crop_params, crop_params),
     .kind = GF_GEOMETRY,

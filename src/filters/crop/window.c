@@ -21,6 +21,7 @@ enum { LEVELS = 32 };
  * (attention), or LEVELS numbers, of which that of its luma's level is 1 (entropy). */
 struct copy {
     int columns, rows, planes;
+    int mean[3]; /* the mean colour, weighted by alpha */
     struct cell *cell;
     uint32_t *integral; /* [rows + 1][columns + 1][planes] sums of the numbers of all cells above
                          * and to the left */
@@ -35,6 +36,7 @@ static void read_cells(const struct gf_stage *stage, struct copy *copy)
 {
     const struct gf_format format = stage->in;
     const int side = gf_cells_of(format).side, last = format.channels - 1;
+    int alphas = 0;
     for (int i = 0; i < copy->columns * copy->rows; i++) {
         const uint64_t *const sum = stage->histogram->count + (size_t)i * (size_t)format.channels;
         const int right = format.width - i % copy->columns * side,
@@ -43,26 +45,17 @@ static void read_cells(const struct gf_stage *stage, struct copy *copy)
             (uint64_t)(right < side ? right : side) * (uint64_t)(below < side ? below : side);
         const uint64_t weight = gf_has_alpha(format) ? sum[last] : pixels;
         struct cell *const cell = &copy->cell[i];
-        for (int c = 0; c < 3; c++)
+        cell->alpha = gf_has_alpha(format) ? (int)(weight / pixels >> (format.bits - 8)) : 255;
+        alphas += cell->alpha;
+        for (int c = 0; c < 3; c++) {
             cell->colour[c] =
                 (int)(sum[last < 2 ? 0 : c] / (weight ? weight : 1) >> (format.bits - 8));
+            copy->mean[c] += cell->colour[c] * cell->alpha; /* at most 2^14 2^16 */
+        }
         cell->luma = gf_luma601(8, cell->colour[0], cell->colour[1], cell->colour[2]);
-        cell->alpha = gf_has_alpha(format) ? (int)(weight / pixels >> (format.bits - 8)) : 255;
-    }
-}
-
-/* Finds the mean colour of the copy, weighted by alpha. */
-static void find_mean(const struct copy *copy, int mean[3])
-{
-    uint64_t sum[3] = {0}, weight = 0;
-    for (int i = 0; i < copy->columns * copy->rows; i++) {
-        const struct cell *const cell = &copy->cell[i];
-        for (int c = 0; c < 3; c++)
-            sum[c] += (uint64_t)cell->colour[c] * (uint64_t)cell->alpha;
-        weight += (uint64_t)cell->alpha;
     }
     for (int c = 0; c < 3; c++)
-        mean[c] = (int)(sum[c] / (weight ? weight : 1));
+        copy->mean[c] /= alphas ? alphas : 1;
 }
 
 /* Returns how near a colour is to the hue and saturation of skin, which differs little between
@@ -81,7 +74,7 @@ static int at_most_255(int value)
 
 /* Returns the interest of a cell, 0..1020: its edges, its saturation, how much it is like skin, and
  * how far it is from the mean colour; in proportion to its alpha. */
-static uint32_t interest_of(const struct copy *copy, const int mean[3], int x, int y)
+static uint32_t interest_of(const struct copy *copy, int x, int y)
 {
     const int columns = copy->columns;
     const struct cell *const cell = &copy->cell[y * columns + x];
@@ -92,7 +85,7 @@ static uint32_t interest_of(const struct copy *copy, const int mean[3], int x, i
     for (int c = 0; c < 3; c++) {
         least = cell->colour[c] < least ? cell->colour[c] : least;
         most = cell->colour[c] > most ? cell->colour[c] : most;
-        away += abs(cell->colour[c] - mean[c]);
+        away += abs(cell->colour[c] - copy->mean[c]);
     }
     const int sum = at_most_255(abs(right - left) + abs(below - above)) + most - least +
                     skin_of(cell) + at_most_255(away / 2);
@@ -103,8 +96,6 @@ static uint32_t interest_of(const struct copy *copy, const int mean[3], int x, i
 static void add_up(struct copy *copy)
 {
     const size_t planes = (size_t)copy->planes, pitch = (size_t)(copy->columns + 1) * planes;
-    int mean[3];
-    find_mean(copy, mean);
     for (int y = 0; y < copy->rows; y++) {
         uint32_t *const above = copy->integral + (size_t)y * pitch, *const own = above + pitch;
         uint32_t row[LEVELS] = {0};
@@ -112,7 +103,7 @@ static void add_up(struct copy *copy)
             const struct cell *const cell = &copy->cell[y * copy->columns + x];
             const size_t at = (size_t)(x + 1) * planes;
             if (planes == 1)
-                row[0] += interest_of(copy, mean, x, y);
+                row[0] += interest_of(copy, x, y);
             else if (cell->alpha)
                 row[cell->luma * LEVELS / 256]++;
             for (size_t k = 0; k < planes; k++)
@@ -231,7 +222,8 @@ enum gf_status gf_window_find(const struct gf_stage *stage, bool by_entropy,
 {
     const struct gf_format in = stage->in, out = stage->out;
     const struct gf_cells cells = gf_cells_of(in);
-    struct copy copy = {cells.columns, cells.rows, by_entropy ? LEVELS : 1, NULL, NULL, NULL};
+    struct copy copy = {
+        .columns = cells.columns, .rows = cells.rows, .planes = by_entropy ? LEVELS : 1};
     const int w = cells_of(out.width, in.width, cells.columns),
               h = cells_of(out.height, in.height, cells.rows);
     const size_t window = (size_t)w * (size_t)h;
