@@ -62,9 +62,18 @@ static double scale_of(struct gf_length length, int whole)
     return length.value / (length.unit == GF_PERCENT ? 100 : whole);
 }
 
+/* A gravity that looks for a part of the picture makes fill, the default, cover. */
+static enum gf_fit fit_of(const struct gf_resize_params *resize)
+{
+    return gf_gravity_is_found(resize->gravity) && resize->fit == GF_FIT_FILL
+               ? GF_FIT_COVER
+               : (enum gf_fit)resize->fit;
+}
+
 static bool keeps_shape(const struct gf_resize_params *resize)
 {
-    return resize->fit != GF_FIT_FILL && resize->w.unit != GF_UNSET && resize->h.unit != GF_UNSET;
+    return fit_of(resize) != GF_FIT_FILL && resize->w.unit != GF_UNSET &&
+           resize->h.unit != GF_UNSET;
 }
 
 /* Applies the parameter only= to the scaled size. Where the proportions are kept, the picture is
@@ -83,7 +92,7 @@ static void limit_size(const struct gf_resize_params *resize, int width, int hei
         size->full_w = width;
     if (h_exceeds || (fixed && w_exceeds))
         size->full_h = height;
-    const bool cuts = keeps_shape(resize) && resize->fit == GF_FIT_COVER;
+    const bool cuts = keeps_shape(resize) && fit_of(resize) == GF_FIT_COVER;
     size->w = cuts && size->w < size->full_w ? size->w : size->full_w;
     size->h = cuts && size->h < size->full_h ? size->h : size->full_h;
 }
@@ -95,7 +104,7 @@ static struct gf_resize_size resize_size_of(const struct gf_resize_params *resiz
     if (resize->size.w > 0)
         return resize->size;
     struct gf_resize_size size = asked_size(resize, width, height);
-    const bool covers = resize->fit == GF_FIT_COVER;
+    const bool covers = fit_of(resize) == GF_FIT_COVER;
     if (keeps_shape(resize)) {
         const bool width_is_nearer = scale_of(resize->w, width) < scale_of(resize->h, height);
         if (width_is_nearer != covers)
@@ -164,8 +173,8 @@ static const struct gf_param resize_params[] = {
                     "the largest picture within it"),
     GF_PARAM_CHOICE(struct gf_resize_params, only, GF_RESIZE_ANY, onlies,
                     "shrink never makes a side larger, enlarge none smaller"),
-    GF_PARAM_GRAVITY(struct gf_resize_params,
-                     "which part fit=cover keeps; where fit=contain places the picture"),
+    GF_PARAM_WINDOW(struct gf_resize_params,
+                    "which part fit=cover keeps; where fit=contain places the picture"),
     GF_PARAM_COLOUR(struct gf_resize_params, colour, 0xffffff, gf_pad_words,
                     "colour of the padding, as for pad"),
     GF_PARAM_CHOICE(struct gf_resize_params, load, GF_LOAD_FULL, resize_loads,
@@ -174,12 +183,22 @@ static const struct gf_param resize_params[] = {
     {0},
 };
 
+/* Fails if a gravity that looks for a part of the picture stands beside a fit that keeps all. */
+static enum gf_status check_gravity(int gravity, bool keeps_all, struct gf_error *error)
+{
+    if (keeps_all && gf_gravity_is_found(gravity))
+        return gf_fail(error, GF_ERROR_USAGE, "gravity=%s keeps a part of the picture: fit=cover",
+                       gf_window_names[gravity]);
+    return GF_OK;
+}
+
 static enum gf_status resize_check(const void *params, struct gf_error *error)
 {
     const struct gf_resize_params *const resize = params;
     if (resize->w.unit == GF_UNSET && resize->h.unit == GF_UNSET)
         return gf_fail(error, GF_ERROR_USAGE, "w or h is missing: pixels, or per cent as in 50%%");
-    return GF_OK;
+    return check_gravity(resize->gravity,
+                         resize->fit == GF_FIT_INSIDE || resize->fit == GF_FIT_CONTAIN, error);
 }
 
 static enum gf_status resize_shape(const void *params, struct gf_format in, struct gf_format *out,
@@ -268,7 +287,7 @@ static enum gf_fusing resize_fuses(const void *params)
 
 extern const struct gf_filter gf_resize_filter, gf_crop_filter;
 
-/* Appends the crop of a picture that the parameter only= leaves unscaled. */
+/* Appends the crop of a picture that is scaled, or that the parameter only= leaves unscaled. */
 static void add_cut(const struct gf_resize_params *resize, const struct gf_resize_size *size,
                     struct gf_parts *parts)
 {
@@ -278,6 +297,8 @@ static void add_cut(const struct gf_resize_params *resize, const struct gf_resiz
         gf_parts_add(parts, &gf_crop_filter, &crop, sizeof crop);
 }
 
+/* Where the picture's content decides which part is kept, the whole picture is scaled, and the part
+ * is then looked for in the result. */
 static void resize_expand(const void *params, const struct gf_extent *extent,
                           struct gf_parts *parts)
 {
@@ -285,11 +306,16 @@ static void resize_expand(const void *params, const struct gf_extent *extent,
     resize.size = resize_size_of(&resize, extent->width, extent->height);
     resize.size.in_w = (double)extent->width / extent->reduction;
     resize.size.in_h = (double)extent->height / extent->reduction;
-    if (resize.only != GF_RESIZE_ANY && extent->reduction == 1 &&
-        resize.size.full_w == extent->width && resize.size.full_h == extent->height)
-        add_cut(&resize, &resize.size, parts);
-    else
+    const struct gf_resize_size size = resize.size;
+    const bool finds = gf_gravity_is_found(resize.gravity);
+    const bool unscaled = resize.only != GF_RESIZE_ANY && extent->reduction == 1 &&
+                          size.full_w == extent->width && size.full_h == extent->height;
+    resize.size.w = finds ? size.full_w : size.w;
+    resize.size.h = finds ? size.full_h : size.h;
+    if (!unscaled)
         gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
+    if (unscaled || finds)
+        add_cut(&resize, &size, parts);
     resize_add_padding(params, extent, parts);
 }
 
@@ -302,7 +328,8 @@ const struct gf_filter gf_resize_filter = {
         "Pixel centres lie at half integers; when shrinking, the kernel is widened by the ratio; "
         "weights are normalised.\nColumns first, clamped, then rows. Kernels: Lanczos of 3 lobes, "
         "cubic with a = -1/2, linear (triangle), area (box),\nnearest. light=linear averages "
-        "linear light instead of sRGB values.",
+        "linear light instead of sRGB values.\ngravity=attention or entropy makes fit=cover of "
+        "fill: the whole picture is scaled, and crop finds the part in the result.",
     GF_PARAMS(struct gf_resize_params, resize_params),
     .kind = GF_STENCIL,
     .takes_no_region = true,
@@ -337,6 +364,7 @@ struct thumbnail {
     int load;
 };
 
+enum { THUMBNAIL_INSIDE, THUMBNAIL_COVER, THUMBNAIL_CONTAIN };
 enum { LOAD_REDUCED, LOAD_FULL };
 
 static const char *const thumbnail_fits[] = {"inside", "cover", "contain", NULL};
@@ -349,8 +377,8 @@ static const struct gf_param thumbnail_params[] = {
     GF_PARAM_CHOICE(struct thumbnail, fit, 0, thumbnail_fits,
                     "inside: the largest picture within the size; cover: the size is filled and "
                     "the rest cut off; contain: the picture is padded to the size"),
-    GF_PARAM_GRAVITY(struct thumbnail,
-                     "which part fit=cover keeps; where fit=contain places the picture"),
+    GF_PARAM_WINDOW(struct thumbnail,
+                    "which part fit=cover keeps; where fit=contain places the picture"),
     GF_PARAM_COLOUR(struct thumbnail, colour, 0xffffff, gf_pad_words,
                     "colour of the padding, as for pad"),
     GF_PARAM(struct thumbnail, sharpen, 0, 0, 10, "the amount of unsharp with a sigma of 0.7"),
@@ -365,17 +393,18 @@ static enum gf_status check(const void *params, struct gf_error *error)
     const struct thumbnail *const thumbnail = params;
     if (thumbnail->w.unit == GF_UNSET)
         return gf_fail(error, GF_ERROR_USAGE, "w is missing: thumbnail=SIZE");
-    return GF_OK;
+    return check_gravity(thumbnail->gravity, thumbnail->fit == THUMBNAIL_CONTAIN, error);
 }
 
 static struct gf_resize_params resize_of(const struct thumbnail *thumbnail)
 {
     static const int fit[] = {GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN};
+    const bool finds = gf_gravity_is_found(thumbnail->gravity);
     return (struct gf_resize_params){
         .w = thumbnail->w,
         .h = thumbnail->h.unit == GF_UNSET ? thumbnail->w : thumbnail->h,
         .kernel = GF_RESAMPLE_LANCZOS3,
-        .fit = fit[thumbnail->fit],
+        .fit = finds ? GF_FIT_COVER : fit[thumbnail->fit],
         .only = GF_RESIZE_SHRINK,
         .gravity = thumbnail->gravity,
         .colour = thumbnail->colour,
@@ -414,7 +443,8 @@ const struct gf_filter gf_thumbnail_filter = {
     .synonyms = "thumb preview vipsthumbnail",
     .summary = "a small picture for the web",
     .definition = "resize=w:h:fit=inside:only=shrink:load=reduced by the lanczos3 kernel, then "
-                  "unsharp if sharpen is above 0. The colours become sRGB. The EXIF orientation is "
+                  "unsharp if sharpen is above 0. gravity=attention or entropy makes fit=cover. "
+                  "The colours become sRGB. The EXIF orientation is "
                   "applied before, as for every chain. A file gets samples of 8 bits; --depth=16 "
                   "keeps those of 16.",
     .example = "thumbnail=120",

@@ -20,7 +20,8 @@
 
 /* The position of a smaller rectangle on a larger one: at a side, in a corner, or in the middle.
  * The values are indices into gf_gravity_names, whose last name is the American spelling of the
- * first. */
+ * first, and into gf_window_names, which goes on with those whose position the picture's content
+ * decides. */
 enum gf_gravity {
     GF_GRAVITY_CENTRE,
     GF_GRAVITY_NORTH,
@@ -31,21 +32,29 @@ enum gf_gravity {
     GF_GRAVITY_SOUTHWEST,
     GF_GRAVITY_WEST,
     GF_GRAVITY_NORTHWEST,
-    GF_GRAVITY_CENTER
+    GF_GRAVITY_CENTER,
+    GF_GRAVITY_ATTENTION,
+    GF_GRAVITY_ENTROPY
 };
 
+static inline bool gf_gravity_is_found(int gravity)
+{
+    return gravity >= GF_GRAVITY_ATTENTION;
+}
+
 /* Returns the left offset of the smaller rectangle, if it is `room` columns narrower than the
- * larger one, rounded down; gf_gravity_y() returns the upper one in rows. */
+ * larger one, rounded down; gf_gravity_y() returns the upper one in rows. Before the content is
+ * known it counts as the middle. */
 static inline int gf_gravity_x(int gravity, double room)
 {
     /* part[gravity] is the offset in halves of `room`. */
-    static const signed char part[] = {1, 1, 2, 2, 2, 1, 0, 0, 0, 1};
+    static const signed char part[] = {1, 1, 2, 2, 2, 1, 0, 0, 0, 1, 1, 1};
     return (int)floor(room * part[gravity] / 2);
 }
 
 static inline int gf_gravity_y(int gravity, double room)
 {
-    static const signed char part[] = {1, 0, 0, 1, 2, 2, 2, 1, 0, 1};
+    static const signed char part[] = {1, 0, 0, 1, 2, 2, 2, 1, 0, 1, 1, 1};
     return (int)floor(room * part[gravity] / 2);
 }
 
@@ -360,5 +369,10 @@ static inline int gf_param_word(const struct gf_param *param, double value)
 #define GF_PARAM_GRAVITY(type_, help_) \
     GF_PARAM_CHOICE(type_, gravity, GF_GRAVITY_CENTRE, gf_gravity_names, help_)
 
+/* Declares the gravity of a filter that cuts a part out of the picture. */
+#define GF_PARAM_WINDOW(type_, help_) \
+    GF_PARAM_CHOICE(type_, gravity, GF_GRAVITY_CENTRE, gf_window_names, \
+                    help_ "; attention and entropy look for it in the picture")
+
 extern const char *const gf_border_names[]; /* edge, reflect, wrap, constant */
-extern const char *const gf_gravity_names[];
+extern const char *const gf_gravity_names[], *const gf_window_names[];

@@ -17,9 +17,11 @@ enum gf_statistic {
     /* Each tile of a grid has a histogram of its luma. gf_statistic_of_tiles() adds the size of the
      * grid. */
     GF_STATISTIC_TILES = GF_STATISTIC_KINDS,
+    GF_STATISTIC_CELLS, /* no histogram, but a small copy of the picture (struct gf_cells) */
     GF_STATISTIC_MOST = 0xffffff
 };
-enum { GF_TILES_MAX = 16 }; /* the most tiles of a grid across or down */
+enum { GF_TILES_MAX = 16 };  /* the most tiles of a grid across or down */
+enum { GF_CELLS_MAX = 128 }; /* the most cells across or down */
 
 /* Returns the statistic of columns * rows tiles. */
 static inline enum gf_statistic gf_statistic_of_tiles(int columns, int rows)
@@ -52,9 +54,26 @@ static inline struct gf_tiles gf_tiles_of(enum gf_statistic statistic, struct gf
     return tiles;
 }
 
+/* A picture that is cut into square cells, of which the last ones across and down may be partly
+ * beyond it. A cell has a counter for each channel, the sum of its samples; colours are multiplied
+ * by alpha before. The counters lie as [rows][columns][channels]. */
+struct gf_cells {
+    int columns, rows;
+    int side; /* the side of a cell, in pixels: the least with at most GF_CELLS_MAX cells a side */
+};
+
+static inline struct gf_cells gf_cells_of(struct gf_format format)
+{
+    const int longer = format.width > format.height ? format.width : format.height;
+    const int side = (longer - 1) / GF_CELLS_MAX + 1;
+    const struct gf_cells cells = {(format.width - 1) / side + 1, (format.height - 1) / side + 1,
+                                   side};
+    return cells;
+}
+
 struct gf_histogram {
     int channels; /* the number of histograms: of colour channels for CHANNELS, of tiles for TILES,
-                   * otherwise 1 */
+                   * for CELLS as many as have room for their counters, otherwise 1 */
     int bins;     /* M + 1, where M is the largest sample */
     uint64_t *count; /* [channels][bins] */
 };

@@ -8,9 +8,11 @@
 #include "stage/border.h"
 
 const char *const gf_border_names[] = {"edge", "reflect", "wrap", "constant", NULL};
-const char *const gf_gravity_names[] = {"centre",    "north",  "northeast", "east",
-                                        "southeast", "south",  "southwest", "west",
-                                        "northwest", "center", NULL};
+#define GRAVITIES \
+    "centre", "north", "northeast", "east", "southeast", "south", "southwest", "west", \
+        "northwest", "center"
+const char *const gf_gravity_names[] = {GRAVITIES, NULL};
+const char *const gf_window_names[] = {GRAVITIES, "attention", "entropy", NULL};
 
 enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *filter,
                              const void *params, struct gf_format in, struct gf_error *error)

@@ -267,7 +267,8 @@ static bool time_statistic(struct counting *call, struct gf_histogram *histogram
     const char *const name = call->extremes ? "extremes"
                              : gf_statistic_kind(call->statistic) == GF_STATISTIC_TILES
                                  ? "histogram tiles"
-                                 : names[call->statistic];
+                             : call->statistic == GF_STATISTIC_CELLS ? "cells"
+                                                                     : names[call->statistic];
     int code = 0;
     if (!bench_fill(call->count, 0, bytes) || !bench_once(launch_counter, call, &code))
         return bench_fail(row, name, bench_error_text(code));
@@ -282,7 +283,9 @@ static bool time_statistic(struct counting *call, struct gf_histogram *histogram
         call->statistic == GF_STATISTIC_CHANNELS || call->statistic == GF_STATISTIC_JOINT
             ? gf_colour_channels(format)
             : 1;
-    if (call->extremes ? !total : total != pixels * (uint64_t)samples)
+    if (call->extremes || call->statistic == GF_STATISTIC_CELLS
+            ? !total
+            : total != pixels * (uint64_t)samples)
         return bench_fail(row, name, "does not count every pixel once");
     if (!find_writer(call, histogram, bytes, row))
         return false;

@@ -191,6 +191,7 @@ static void test_decoding(void **state)
     check_decoding("resize=50%,blur", &files, (const void *const *)files.data);
     check_decoding("thumbnail=20", &files, (const void *const *)files.data);
     check_decoding("equalize,rotate=90", &files, (const void *const *)files.data);
+    check_decoding("thumbnail=20x20:gravity=attention", &files, (const void *const *)files.data);
     check_decoding("trim", &files, (const void *const *)files.data);
     drop_files(&files);
 }

@@ -192,6 +192,7 @@ static void test_batches(void **state)
                                          "vignette,rotate=90,blur=0.7",
                                          "saturation=1.5,hflip,colormatrix=sepia",
                                          "equalize,blur=1",
+                                         "resize=20:9:gravity=attention,blur=1",
                                          "median,boxblur=3:border=reflect,sobel",
                                          "dilate=2,convolve=0 1 0/1 -3 1/0 1 0:border=constant"};
     need_gpu();

@@ -23,6 +23,7 @@ static const char *const chains[] = {
     "blur=1.5,median,equalize,resize=50%",
     "equalize",
     "equalize,resize=50%",
+    "resize=20:9:gravity=attention",
     "grayscale,equalize",
     "resize=40",
     "resize=40,unsharp",

@@ -115,6 +115,8 @@ static const char *const chains[] = {
     "",
     "blur,equalize,transpose",
     "crop=w=80%:h=80%,rotate=270,median",
+    "gamma=0.7,crop=60%:50%:gravity=attention,blur",
+    "resize=40:40:gravity=entropy,crop=aspect=2:gravity=attention",
     "equalize,equalize",
     "resize=w=130%:h=40%,blur=2",
     "blur=2,sobel,normalmap",

@@ -1,6 +1,6 @@
 /* The default counter of histograms. It chooses between three counters: a table for each lane, for
  * 8-bit samples; packed counters, for 16-bit samples; and tables in shared memory. The counter of
- * tiles comes before it. */
+ * tiles comes before it; that of cells is in cells.cu. */
 #include "cuda/filters/histogram/histogram.cuh"
 
 #include "cuda/filters/histogram/extremes.cuh"
@@ -284,6 +284,8 @@ extern "C" int gf_histogram_cuda(const struct gf_view *view, enum gf_statistic s
 {
     if (gf_statistic_kind(statistic) == GF_STATISTIC_TILES)
         return gf_histogram_tiles_cuda(view, statistic, count, tables, stream);
+    if (statistic == GF_STATISTIC_CELLS)
+        return gf_cells_cuda(view, statistic, count, tables, stream);
     gf_counter *counter = NULL;
     const cudaError_t status = choose(view, statistic, &counter);
     return status == cudaSuccess ? counter(view, statistic, count, tables, stream) : status;

@@ -125,7 +125,7 @@ extern "C" int gf_point_counting_cuda(const struct gf_launch *launch)
     const int channels = stage->out.channels;
     if (stage->out.bits != 8 || program->table != GF_POINT_SAMPLES || !launch->out.rows ||
         launch->statistic == GF_STATISTIC_LIGHTNESS ||
-        gf_statistic_kind(launch->statistic) == GF_STATISTIC_TILES)
+        gf_statistic_kind(launch->statistic) >= GF_STATISTIC_KINDS)
         return cudaErrorNotSupported;
     const size_t row_bytes = gf_row_bytes(stage->out);
     counting args = {};

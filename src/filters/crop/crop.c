@@ -19,7 +19,7 @@ static const struct gf_param crop_params[] = {
                     "gravity places the rectangle"),
     GF_PARAM_LENGTH(struct gf_crop_params, y, 0, 1e9,
                     "rows left out below if gravity says so, else above"),
-    GF_PARAM_GRAVITY(struct gf_crop_params, "where the rectangle lies"),
+    GF_PARAM_WINDOW(struct gf_crop_params, "where the rectangle lies"),
     GF_PARAM_WORD(
         struct gf_crop_params, aspect, NAN, 0.0001, 10000, any,
         "width divided by height, as 16/9: the largest such rectangle, or with w or h the "
@@ -113,12 +113,18 @@ static enum gf_status crop_check(const void *params, struct gf_error *error)
             "neither w nor h nor aspect is given: crop=WIDTH:HEIGHT or crop=aspect=16/9");
     if (is_given(crop->w) && is_given(crop->h) && crop->aspect > 0)
         return gf_fail(error, GF_ERROR_USAGE, "w, h and aspect are one too many: leave out one");
+    if (gf_gravity_is_found(crop->gravity) && (is_given(crop->x) || is_given(crop->y)))
+        return gf_fail(error, GF_ERROR_USAGE, "gravity=%s finds x and y itself: leave them out",
+                       gf_window_names[crop->gravity]);
     return GF_OK;
 }
 
+/* Before the content is known, a window that it decides counts as lying in the middle. */
 static struct gf_crop_origin origin(const struct gf_stage *stage)
 {
     const struct gf_crop_params *const crop = stage->params;
+    if (gf_gravity_is_found(crop->gravity) && stage->constants)
+        return *(const struct gf_crop_origin *)stage->constants;
     return (struct gf_crop_origin){.x = (int)columns_of(crop, stage->in).first,
                                    .y = (int)rows_of(crop, stage->in).first};
 }
@@ -150,6 +156,51 @@ static void crop_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 extern gf_launcher gf_crop_cuda;
 
+#define CROP_KERNELS GF_CUDA({GF_VARIANT("funnel", gf_crop_cuda, "words joined by funnel shifts")})
+
+static enum gf_statistic window_statistic(const void *params)
+{
+    return GF_STATISTIC_CELLS;
+}
+
+static enum gf_status window_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct gf_crop_params *const crop = stage->params;
+    struct gf_crop_origin at;
+    GF_TRY(gf_window_find(stage, crop->gravity == GF_GRAVITY_ENTROPY, &at, error));
+    GF_TRY(gf_stage_constants(stage, sizeof at, error));
+    memcpy(stage->constants, &at, sizeof at);
+    return GF_OK;
+}
+
+/* The crop whose rectangle the picture's content decides. It reads straight colour, so that the
+ * choice does not depend on the filters before. */
+static const struct gf_filter window_filter = {
+    .name = "crop",
+    .summary = "the part of the picture that matters",
+    GF_PARAMS(struct gf_crop_params, crop_params),
+    .kind = GF_STRAIGHT,
+    .shape = crop_shape,
+    .input_rows = crop_input_rows,
+    .statistic = window_statistic,
+    .prepare = window_prepare,
+    .cpu = crop_cpu,
+    .cuda = CROP_KERNELS,
+};
+
+extern const struct gf_filter gf_crop_filter;
+
+static void crop_expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
+{
+    const struct gf_crop_params *const crop = params;
+    const struct gf_format in = {.width = extent->width, .height = extent->height};
+    const bool has_room =
+        columns_of(crop, in).count < in.width || rows_of(crop, in).count < in.height;
+    gf_parts_add(parts,
+                 has_room && gf_gravity_is_found(crop->gravity) ? &window_filter : &gf_crop_filter,
+                 crop, sizeof *crop);
+}
+
 const struct gf_filter gf_crop_filter = {
     .name = "crop",
     .names = "extract",
@@ -158,17 +209,27 @@ const struct gf_filter gf_crop_filter = {
     .definition =
         "Columns x..x+w-1 of rows y..y+h-1. A size that is not given is the picture's, an "
         "offset that is not given follows\nfrom gravity; x and y count from the sides that gravity "
-        "names, else from the left and from above. The rectangle must lie within the picture.",
+        "names, else from the left and from above. The rectangle must lie within the picture.\n"
+        "gravity=attention and entropy look at a copy of at most 128 x 128 square cells, means of "
+        "pixels, with integers of 8 bits,\nand take the window that is worth most, all of it plus "
+        "its middle half. attention: a cell's worth is the sum of its edges\n(differences of the "
+        "luma of its neighbours across and down), saturation (largest minus smallest colour), "
+        "likeness to skin\n(red 112/256 and green 82/256 of the sum of the colours) and half the "
+        "distance from the mean colour, each 0..255,\nin proportion to alpha. entropy: a window is "
+        "worth the Shannon entropy of its luma in 32 levels; transparent cells do not\ncount. Of "
+        "equal windows the uppermost, then the leftmost, then the middle of those equal to it that "
+        "follow to the right, and below.\nEach frame of a film has a window of its own.",
     .example = "crop=w=50%:h=50%",
     GF_PARAMS(struct gf_crop_params, crop_params),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
     .check = crop_check,
+    .expand = crop_expand,
     .shape = crop_shape,
     .input_rows = crop_input_rows,
     .prepare = crop_prepare,
     .cpu = crop_cpu,
-    .cuda = GF_CUDA({GF_VARIANT("funnel", gf_crop_cuda, "words joined by funnel shifts")}),
+    .cuda = CROP_KERNELS,
 };
 
 /* trim: removes borders of one colour. */
@@ -290,8 +351,6 @@ static void find(const void *params, const struct gf_view *picture, struct gf_fo
     found->is_known = true;
     find_box(params, picture, &found->box);
 }
-
-extern const struct gf_filter gf_crop_filter;
 
 /* Appends the crop filter. Before the box is known it keeps the whole picture. */
 static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)

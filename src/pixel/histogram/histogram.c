@@ -86,6 +86,10 @@ int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format)
         const struct gf_tiles tiles = gf_tiles_of(statistic, format);
         return tiles.columns * tiles.rows;
     }
+    if (statistic == GF_STATISTIC_CELLS) {
+        const struct gf_cells cells = gf_cells_of(format);
+        return ((cells.columns * cells.rows * format.channels - 1) >> format.bits) + 1;
+    }
     return statistic == GF_STATISTIC_CHANNELS ? gf_colour_channels(format) : 1;
 }
 
@@ -331,11 +335,67 @@ static void add_tiles(const struct gf_view *view, enum gf_statistic statistic,
     flush_tiles(&tiles, &tile_tally, histogram);
 }
 
+/* Adds each sample of n pixels to a sum of its own; colours are multiplied by alpha. */
+GF_INLINE void add_weighted(const void *in, int n, const int bits, const int channels,
+                            uint64_t *restrict sum)
+{
+    for (int i = 0; i < n; i++) {
+        const int at = i * channels, last = channels - 1;
+        const uint64_t alpha = channels % 2 ? 1 : sample(in, bits, at + last);
+        for (int c = 0; c < last; c++)
+            sum[at + c] += alpha * sample(in, bits, at + c);
+        sum[at + last] += sample(in, bits, at + last);
+    }
+}
+
+GF_TARGET_CLONES static void add_pixels(const void *in, int n, struct gf_format format,
+                                        uint64_t *restrict sum)
+{
+    if (!gf_has_alpha(format)) { /* samples that are all added alike are one long row of gray */
+        GF_BY_DEPTH(format.bits, BITS, add_weighted(in, n * format.channels, BITS, 1, sum));
+    } else {
+        GF_BY_DEPTH(
+            format.bits, BITS,
+            GF_BY_CHANNELS(format.channels, CHANNELS, add_weighted(in, n, BITS, CHANNELS, sum)));
+    }
+}
+
+/* Adds the rows of one row of cells, of which a piece at a time is added up by columns first. */
+static void add_cells(const struct gf_view *view, struct gf_histogram *histogram)
+{
+    const struct gf_format format = view->format;
+    const struct gf_cells cells = gf_cells_of(format);
+    const int channels = format.channels, end = view->y + view->rows;
+    uint64_t sum[PIECE * (CHANNELS_MAX + 1)];
+    for (int y = view->y, next; y < end; y = next) {
+        const int down = y / cells.side, below = (down + 1) * cells.side;
+        next = below < end ? below : end;
+        for (int x = 0; x < format.width; x += PIECE) {
+            const int n = format.width - x < PIECE ? format.width - x : PIECE;
+            memset(sum, 0, (size_t)(n * channels) * sizeof *sum);
+            for (int row = y; row < next; row++)
+                add_pixels(gf_view_row(view, row) + (size_t)x * gf_pixel_bytes(format), n, format,
+                           sum);
+            uint64_t *to = histogram->count + (down * cells.columns + x / cells.side) * channels;
+            int left = cells.side - x % cells.side; /* columns of the cell that are left */
+            for (int i = 0; i < n; i++) {
+                for (int c = 0; c < channels; c++)
+                    to[c] += sum[i * channels + c];
+                left--;
+                to += left ? 0 : channels;
+                left = left ? left : cells.side;
+            }
+        }
+    }
+}
+
 void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
                       struct gf_histogram *histogram)
 {
     if (gf_statistic_kind(statistic) == GF_STATISTIC_TILES)
         add_tiles(view, statistic, histogram);
+    else if (statistic == GF_STATISTIC_CELLS)
+        add_cells(view, histogram);
     else
         histogram_add_whole(view, statistic, histogram);
 }

@@ -81,7 +81,7 @@ static inline void gf_count_16(const uint32_t *bin, int n, uint64_t *count)
  * (cuda/filters/histogram/levels.cuh), with equal results. */
 
 extern gf_counter gf_histogram_shared_cuda, gf_histogram_lanes_cuda, gf_histogram_packed_cuda,
-    gf_histogram_tiles_cuda;
+    gf_histogram_tiles_cuda, gf_cells_cuda;
 
 /* The histograms of a film's frames, of which several workers filter some at a time. The histogram
  * of a frame becomes the sum of its own and of those of some frames before it, whatever the order
