@@ -1,4 +1,5 @@
-/* --info: what the files of pictures say about them, and the statistics of their levels. */
+/* --info: what the files of pictures say about them, the statistics of their levels, and hashes of
+ * what they show; --duplicates: which show the same. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +8,16 @@
 #include "base/cpu.h"
 #include "base/fail.h"
 #include "base/process/program.h"
+#include "base/process/machine.h"
 #include "base/threads/ordered.h"
+#include "base/threads/times.h"
 #include "batch/archives/archive_file.h"
 #include "batch/names/names.h"
 #include "cli/cli.h"
 #include "codec/cell/cell.h"
 #include "codec/codec.h"
+#include "codec/common/checks.h"
+#include "report/info/duplicates.h"
 #include "report/info/facts.h"
 
 enum { SLOTS = 256 };
@@ -31,13 +36,40 @@ struct run {
     const struct gf_command *command;
     struct gf_options options; /* the options for reading headers: no warnings, no threads */
     struct gf_inputs inputs;
-    bool json, single;
-    struct gf_pipeline *pipeline; /* filters and counts levels; NULL: only headers are read */
+    bool json, single, hashes;
+    struct gf_pipeline *pipeline;   /* filters and counts levels; NULL: they are not counted */
+    struct gf_memory_budget budget; /* for the pictures that are hashed at the same time */
+    FILE *out; /* standard output, or where a struct gf_copy of each picture is collected */
     struct result result[SLOTS];
 };
 
-static enum gf_status read_header(const struct run *run, const char *name, struct gf_input *input,
-                                  struct gf_facts *facts, struct gf_error *error)
+/* What was found out about a picture. */
+struct picture {
+    struct gf_facts facts;
+    struct gf_levels levels;
+    struct gf_hashes hashes;
+};
+
+/* Decodes the picture, whose header was read, and computes its hashes. */
+static enum gf_status hash(struct run *run, struct gf_input *input, struct gf_source *source,
+                           struct gf_hashes *hashes, struct gf_error *error)
+{
+    const struct gf_options *const options = &run->options;
+    const uint64_t bytes = source->memory.bytes + gf_hashes_bytes(source->format),
+                   most = options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes();
+    const double begin_s = gf_now();
+    GF_TRY(gf_memory_check_proportion(source, input, options, error));
+    GF_TRY(gf_memory_check(gf_input_name(input), source->memory.why ? source->memory.why : "",
+                           bytes, most, options, error));
+    gf_memory_budget_acquire(&run->budget, bytes);
+    gf_time_limit_excuse(begin_s);
+    const enum gf_status status = gf_hashes_read(source, options->autorotate, hashes, error);
+    gf_memory_budget_release(&run->budget, bytes);
+    return status;
+}
+
+static enum gf_status read_header(struct run *run, const char *name, struct gf_input *input,
+                                  struct picture *picture, struct gf_error *error)
 {
     const struct gf_pages pages = gf_input_pages(input);
     struct gf_source *source = NULL;
@@ -49,8 +81,10 @@ static enum gf_status read_header(const struct run *run, const char *name, struc
     if (!status)
         status = gf_source_open(input, &run->options, &source, error);
     gf_input_choose_pages(input, pages);
-    if (!status && !gf_facts_read(facts, name, gf_input_size(input), source))
+    if (!status && !gf_facts_read(&picture->facts, name, gf_input_size(input), source))
         status = gf_fail_memory(error);
+    if (!status && run->hashes)
+        status = hash(run, input, source, &picture->hashes, error);
     if (source)
         source->close(source);
     return status;
@@ -67,33 +101,39 @@ static enum gf_status open_input(const struct run *run, const struct gf_input_na
 }
 
 static enum gf_status read_file(struct run *run, const struct gf_input_name *item,
-                                struct gf_facts *facts, struct gf_levels *levels,
-                                struct gf_error *error)
+                                struct picture *picture, struct gf_error *error)
 {
+    const double seconds = run->options.timeout_s;
     struct gf_input *input = NULL;
     enum gf_status status = open_input(run, item, &input, error);
-    if (!status && !run->pipeline)
+    if (!status && !run->pipeline && !run->hashes)
         gf_input_set_headers_only(input);
+    if (run->hashes && seconds > 0)
+        gf_time_limit_set(gf_now() + seconds);
     if (!status)
-        status = read_header(run, item->path, input, facts, error);
+        status = read_header(run, item->path, input, picture, error);
+    if (run->hashes)
+        status = gf_time_tell(item->path, seconds, status, error);
+    gf_time_limit_set(0);
     if (!status && run->pipeline)
         status = gf_input_rewind(input, error);
     if (!status && run->pipeline)
-        status = gf_pipeline_count(run->pipeline, input, levels, error);
+        status = gf_pipeline_count(run->pipeline, input, &picture->levels, error);
     if (input)
         gf_input_close(input);
     return status;
 }
 
-/* Writes the facts and levels of a file as a line of JSON. */
-static void put_json(const struct run *run, const struct gf_facts *facts,
-                     const struct gf_levels *levels, FILE *file)
+/* Writes what was found of a file as a line of JSON. */
+static void put_json(const struct run *run, const struct picture *picture, FILE *file)
 {
     struct gf_json json = gf_json_begin(file);
     gf_json_object(&json, NULL, GF_JSON_COMPACT);
-    gf_facts_json(facts, &json);
+    gf_facts_json(&picture->facts, &json);
+    if (run->hashes)
+        gf_hashes_json(&picture->hashes, &json);
     if (run->pipeline)
-        gf_levels_json(levels, &json);
+        gf_levels_json(&picture->levels, &json);
     gf_json_end(&json);
 }
 
@@ -106,26 +146,46 @@ static void put_failure(const char *name, const struct gf_error *error, FILE *fi
     gf_json_end(&json);
 }
 
-/* Reads a file and writes its facts and levels. As JSON, a failure is written as a line, too. */
+/* Writes a struct gf_copy for the search of duplicates. */
+static enum gf_status put_found(const struct picture *picture, FILE *file, struct gf_error *error)
+{
+    const double *const number = picture->facts.number;
+    const struct gf_copy found = {.name = strdup(picture->facts.text[GF_FACT_FILE]),
+                                  .hashes = picture->hashes,
+                                  .width = number[GF_FACT_WIDTH],
+                                  .height = number[GF_FACT_HEIGHT],
+                                  .bytes = number[GF_FACT_BYTES]};
+    if (!found.name)
+        return gf_fail_memory(error);
+    fwrite(&found, sizeof found, 1, file);
+    return GF_OK;
+}
+
+/* Reads a file and writes what it found. As JSON, a failure is written as a line, too. */
 static enum gf_status describe(struct run *run, const struct gf_input_name *item, FILE *file,
                                struct gf_error *error)
 {
-    struct gf_facts facts = {.text = {NULL}};
-    struct gf_levels levels = {.histogram = {.count = NULL}};
-    const enum gf_status status = read_file(run, item, &facts, &levels, error);
-    if (run->json && status) {
+    struct picture picture = {.facts = {.text = {NULL}}};
+    enum gf_status status = read_file(run, item, &picture, error);
+    if (run->command->duplicates) {
+        status = status ? status : put_found(&picture, file, error);
+    } else if (run->json && status) {
         put_failure(item->path, error, file);
     } else if (run->json) {
-        put_json(run, &facts, &levels, file);
+        put_json(run, &picture, file);
+    } else if (!status && !run->single && run->hashes) {
+        gf_hashes_row(&picture.hashes, item->path, file);
     } else if (!status && !run->single && !run->pipeline) {
-        gf_facts_row(&facts, file);
+        gf_facts_row(&picture.facts, file);
     } else if (!status) {
-        gf_facts_list(&facts, file);
+        gf_facts_list(&picture.facts, file);
+        if (run->hashes)
+            gf_hashes_list(&picture.hashes, file);
         if (run->pipeline)
-            gf_levels_plot(&levels, file);
+            gf_levels_plot(&picture.levels, file);
     }
-    gf_facts_free(&facts);
-    free(levels.histogram.count);
+    gf_facts_free(&picture.facts);
+    free(picture.levels.histogram.count);
     return status;
 }
 
@@ -194,15 +254,15 @@ static enum gf_status examine(void *context, int thread, int index, struct gf_er
 static void print(const struct run *run, struct result *result)
 {
     if (result->text)
-        fwrite(result->text, 1, result->size, stdout);
+        fwrite(result->text, 1, result->size, run->out);
     if (result->status && !run->single && !run->json && !result->told)
         gf_message_print("", result->error.text);
     free(result->text);
     result->text = NULL;
 }
 
-/* Examines all files. Headers are read by several threads at once. Levels are counted in one
- * picture after another, each by all threads. */
+/* Examines all files. Headers are read, and pictures hashed, by several threads at once. Levels are
+ * counted in one picture after another, each by all threads. */
 static enum gf_status examine_all(struct run *run, struct gf_error *error)
 {
     const int asked = run->command->options.threads, count = (int)run->inputs.count;
@@ -243,27 +303,62 @@ static enum gf_status expand(struct run *run, struct gf_error *error)
     return status;
 }
 
+/* Examines all files and prints which of them show the same. */
+static enum gf_status find_duplicates(struct run *run, struct gf_error *error)
+{
+    const bool json = run->json;
+    char *text = NULL;
+    size_t size = 0;
+    struct gf_error why = {0};
+    run->out = open_memstream(&text, &size);
+    if (!run->out)
+        return gf_fail_memory(error);
+    run->json = false; /* failures are told on standard error, which leaves the groups alone */
+    const enum gf_status examined = examine_all(run, error);
+    enum gf_status status = fclose(run->out) ? gf_fail_memory(&why) : GF_OK;
+    struct gf_copy *const found = (struct gf_copy *)(void *)text;
+    const size_t count = size / sizeof *found;
+    if (!status)
+        status = gf_duplicates_put(found, count, run->command->distance, json, stdout, &why);
+    for (size_t i = 0; i < count; i++)
+        free(found[i].name);
+    free(text);
+    return status ? gf_fail(error, status, "%s", why.text) : examined;
+}
+
 enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *error)
 {
     struct run *const run = calloc(1, sizeof *run);
     if (!run)
         return gf_fail_memory(error);
-    const bool counts = command->form >= GF_INFO_STATISTICS;
+    const int form = command->form;
+    const bool counts = form >= GF_INFO_STATISTICS;
     struct gf_options options = command->options;
-    *run = (struct run){.command = command, .options = options};
+    *run = (struct run){.command = command,
+                        .options = options,
+                        .out = stdout,
+                        .hashes = command->duplicates || (form >= GF_INFO_HASH && !counts)};
     run->options.threads = 1;
     options.warn = command->quiet ? NULL : gf_message_warn;
-    run->json = command->form == GF_INFO_JSON || command->form == GF_INFO_STATISTICS_JSON ||
-                (command->form == GF_INFO_STATISTICS && !isatty(STDOUT_FILENO));
+    run->json = form == GF_INFO_JSON || form == GF_INFO_HASH_JSON ||
+                form == GF_INFO_STATISTICS_JSON ||
+                ((form == GF_INFO_HASH || form == GF_INFO_STATISTICS) && !isatty(STDOUT_FILENO));
+    gf_memory_budget_open(
+        &run->budget, options.memory_bytes ? options.memory_bytes : gf_memory_pictures_bytes(), 1);
     enum gf_status status = expand(run, error);
     if (!status && counts)
         status = gf_pipeline_open(command->chain, &options, &run->pipeline, error);
-    if (!status && !run->json && !run->single && !counts)
-        gf_facts_heading(stdout);
+    if (!status && !run->json && !run->single && !counts && !command->duplicates) {
+        if (run->hashes)
+            gf_hashes_heading(stdout);
+        else
+            gf_facts_heading(stdout);
+    }
     gf_cells_join();
     if (!status)
-        status = examine_all(run, error);
+        status = command->duplicates ? find_duplicates(run, error) : examine_all(run, error);
     gf_cells_leave();
+    gf_memory_budget_close(&run->budget);
     if (run->pipeline)
         gf_pipeline_close(run->pipeline);
     gf_inputs_free(&run->inputs);

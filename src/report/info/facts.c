@@ -1,6 +1,7 @@
 /* What --info says: the facts of a file's header, and the statistics of its levels. */
 #include "report/info/facts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,4 +357,42 @@ void gf_levels_plot(const struct gf_levels *levels, FILE *file)
                 summary.median, summary.entropy);
         draw(&summary, file);
     }
+}
+
+const struct gf_key_help gf_hashes_keys[] = {
+    {"dhash", "whether tiles are brighter than their left neighbours, 8 rows of 9"},
+    {"phash", "whether frequencies are above the median, the lowest 8 x 8 of a DCT-II"},
+    {0},
+};
+
+static void put_hash(struct gf_json *json, const char *key, uint64_t hash)
+{
+    char text[17];
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    gf_json_string(json, key, text);
+}
+
+void gf_hashes_json(const struct gf_hashes *hashes, struct gf_json *json)
+{
+    put_hash(json, gf_hashes_keys[0].path, hashes->dhash);
+    put_hash(json, gf_hashes_keys[1].path, hashes->phash);
+}
+
+void gf_hashes_heading(FILE *file)
+{
+    fputs("dhash            phash            file\n", file);
+}
+
+void gf_hashes_row(const struct gf_hashes *hashes, const char *name, FILE *file)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "%s", name);
+    gf_make_printable(text);
+    fprintf(file, "%016" PRIx64 " %016" PRIx64 " %s\n", hashes->dhash, hashes->phash, text);
+}
+
+void gf_hashes_list(const struct gf_hashes *hashes, FILE *file)
+{
+    fprintf(file, "dhash            %016" PRIx64 "\nphash            %016" PRIx64 "\n",
+            hashes->dhash, hashes->phash);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/text/json.h"
+#include "bench/hashes.h"
 #include "codec/common/rows/source.h"
 #include "pipeline/pipeline_internal.h"
 
@@ -80,4 +81,12 @@ void gf_levels_json(const struct gf_levels *levels, struct gf_json *json);
 void gf_levels_plot(const struct gf_levels *levels, FILE *file);
 
 /* The keys of the JSON, for the manual; {0} ends them. */
-extern const struct gf_key_help gf_levels_keys[];
+extern const struct gf_key_help gf_levels_keys[], gf_hashes_keys[];
+
+/* Writes the hashes as members of the JSON object that is open. */
+void gf_hashes_json(const struct gf_hashes *hashes, struct gf_json *json);
+/* Prints a row of a table. The first function prints the table's heading. */
+void gf_hashes_heading(FILE *file);
+void gf_hashes_row(const struct gf_hashes *hashes, const char *name, FILE *file);
+/* Prints a line for each hash. */
+void gf_hashes_list(const struct gf_hashes *hashes, FILE *file);
