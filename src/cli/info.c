@@ -7,8 +7,8 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
-#include "base/process/program.h"
 #include "base/process/machine.h"
+#include "base/process/program.h"
 #include "base/threads/ordered.h"
 #include "base/threads/times.h"
 #include "batch/archives/archive_file.h"
@@ -43,33 +43,28 @@ struct run {
     struct result result[SLOTS];
 };
 
-/* What was found out about a picture. */
-struct picture {
-    struct gf_facts facts;
-    struct gf_levels levels;
-    struct gf_hashes hashes;
-};
-
-/* Decodes the picture, whose header was read, and computes its hashes. */
+/* Decodes the picture, whose header was read, and adds its hashes. */
 static enum gf_status hash(struct run *run, struct gf_input *input, struct gf_source *source,
-                           struct gf_hashes *hashes, struct gf_error *error)
+                           struct gf_facts *facts, struct gf_error *error)
 {
     const struct gf_options *const options = &run->options;
     const uint64_t bytes = source->memory.bytes + gf_hashes_bytes(source->format),
                    most = options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes();
     const double begin_s = gf_now();
+    struct gf_hashes hashes;
     GF_TRY(gf_memory_check_proportion(source, input, options, error));
-    GF_TRY(gf_memory_check(gf_input_name(input), source->memory.why ? source->memory.why : "",
-                           bytes, most, options, error));
+    GF_TRY(gf_memory_check(gf_input_name(input),
+                           source->memory.why ? source->memory.why : "its rows are read", bytes,
+                           most, options, error));
     gf_memory_budget_acquire(&run->budget, bytes);
     gf_time_limit_excuse(begin_s);
-    const enum gf_status status = gf_hashes_read(source, options->autorotate, hashes, error);
+    const enum gf_status status = gf_hashes_read(source, options->autorotate, &hashes, error);
     gf_memory_budget_release(&run->budget, bytes);
-    return status;
+    return !status && !gf_facts_add_hashes(facts, hashes) ? gf_fail_memory(error) : status;
 }
 
 static enum gf_status read_header(struct run *run, const char *name, struct gf_input *input,
-                                  struct picture *picture, struct gf_error *error)
+                                  struct gf_facts *facts, struct gf_error *error)
 {
     const struct gf_pages pages = gf_input_pages(input);
     struct gf_source *source = NULL;
@@ -81,10 +76,10 @@ static enum gf_status read_header(struct run *run, const char *name, struct gf_i
     if (!status)
         status = gf_source_open(input, &run->options, &source, error);
     gf_input_choose_pages(input, pages);
-    if (!status && !gf_facts_read(&picture->facts, name, gf_input_size(input), source))
+    if (!status && !gf_facts_read(facts, name, gf_input_size(input), source))
         status = gf_fail_memory(error);
     if (!status && run->hashes)
-        status = hash(run, input, source, &picture->hashes, error);
+        status = hash(run, input, source, facts, error);
     if (source)
         source->close(source);
     return status;
@@ -101,39 +96,37 @@ static enum gf_status open_input(const struct run *run, const struct gf_input_na
 }
 
 static enum gf_status read_file(struct run *run, const struct gf_input_name *item,
-                                struct picture *picture, struct gf_error *error)
+                                struct gf_facts *facts, struct gf_levels *levels,
+                                struct gf_error *error)
 {
-    const double seconds = run->options.timeout_s;
+    const double seconds = run->hashes ? run->options.timeout_s : 0;
     struct gf_input *input = NULL;
     enum gf_status status = open_input(run, item, &input, error);
     if (!status && !run->pipeline && !run->hashes)
         gf_input_set_headers_only(input);
-    if (run->hashes && seconds > 0)
-        gf_time_limit_set(gf_now() + seconds);
+    gf_time_limit_set(seconds > 0 ? gf_now() + seconds : 0);
     if (!status)
-        status = read_header(run, item->path, input, picture, error);
-    if (run->hashes)
-        status = gf_time_tell(item->path, seconds, status, error);
+        status = read_header(run, item->path, input, facts, error);
+    status = gf_time_tell(item->path, seconds, status, error);
     gf_time_limit_set(0);
     if (!status && run->pipeline)
         status = gf_input_rewind(input, error);
     if (!status && run->pipeline)
-        status = gf_pipeline_count(run->pipeline, input, &picture->levels, error);
+        status = gf_pipeline_count(run->pipeline, input, levels, error);
     if (input)
         gf_input_close(input);
     return status;
 }
 
-/* Writes what was found of a file as a line of JSON. */
-static void put_json(const struct run *run, const struct picture *picture, FILE *file)
+/* Writes the facts and levels of a file as a line of JSON. */
+static void put_json(const struct run *run, const struct gf_facts *facts,
+                     const struct gf_levels *levels, FILE *file)
 {
     struct gf_json json = gf_json_begin(file);
     gf_json_object(&json, NULL, GF_JSON_COMPACT);
-    gf_facts_json(&picture->facts, &json);
-    if (run->hashes)
-        gf_hashes_json(&picture->hashes, &json);
+    gf_facts_json(facts, &json);
     if (run->pipeline)
-        gf_levels_json(&picture->levels, &json);
+        gf_levels_json(levels, &json);
     gf_json_end(&json);
 }
 
@@ -147,45 +140,41 @@ static void put_failure(const char *name, const struct gf_error *error, FILE *fi
 }
 
 /* Writes a struct gf_copy for the search of duplicates. */
-static enum gf_status put_found(const struct picture *picture, FILE *file, struct gf_error *error)
+static enum gf_status put_copy(const struct gf_facts *facts, FILE *file, struct gf_error *error)
 {
-    const double *const number = picture->facts.number;
-    const struct gf_copy found = {.name = strdup(picture->facts.text[GF_FACT_FILE]),
-                                  .hashes = picture->hashes,
-                                  .width = number[GF_FACT_WIDTH],
-                                  .height = number[GF_FACT_HEIGHT],
-                                  .bytes = number[GF_FACT_BYTES]};
-    if (!found.name)
+    const struct gf_copy copy = {.name = strdup(facts->text[GF_FACT_FILE]),
+                                 .hashes = gf_facts_hashes(facts),
+                                 .width = facts->number[GF_FACT_WIDTH],
+                                 .height = facts->number[GF_FACT_HEIGHT],
+                                 .bytes = facts->number[GF_FACT_BYTES]};
+    if (!copy.name)
         return gf_fail_memory(error);
-    fwrite(&found, sizeof found, 1, file);
+    fwrite(&copy, sizeof copy, 1, file);
     return GF_OK;
 }
 
-/* Reads a file and writes what it found. As JSON, a failure is written as a line, too. */
+/* Reads a file and writes its facts and levels. As JSON, a failure is written as a line, too. */
 static enum gf_status describe(struct run *run, const struct gf_input_name *item, FILE *file,
                                struct gf_error *error)
 {
-    struct picture picture = {.facts = {.text = {NULL}}};
-    enum gf_status status = read_file(run, item, &picture, error);
+    struct gf_facts facts = {.text = {NULL}};
+    struct gf_levels levels = {.histogram = {.count = NULL}};
+    enum gf_status status = read_file(run, item, &facts, &levels, error);
     if (run->command->duplicates) {
-        status = status ? status : put_found(&picture, file, error);
+        status = status ? status : put_copy(&facts, file, error);
     } else if (run->json && status) {
         put_failure(item->path, error, file);
     } else if (run->json) {
-        put_json(run, &picture, file);
-    } else if (!status && !run->single && run->hashes) {
-        gf_hashes_row(&picture.hashes, item->path, file);
+        put_json(run, &facts, &levels, file);
     } else if (!status && !run->single && !run->pipeline) {
-        gf_facts_row(&picture.facts, file);
+        gf_facts_row(&facts, file);
     } else if (!status) {
-        gf_facts_list(&picture.facts, file);
-        if (run->hashes)
-            gf_hashes_list(&picture.hashes, file);
+        gf_facts_list(&facts, file);
         if (run->pipeline)
-            gf_levels_plot(&picture.levels, file);
+            gf_levels_plot(&levels, file);
     }
-    gf_facts_free(&picture.facts);
-    free(picture.levels.histogram.count);
+    gf_facts_free(&facts);
+    free(levels.histogram.count);
     return status;
 }
 
@@ -316,12 +305,12 @@ static enum gf_status find_duplicates(struct run *run, struct gf_error *error)
     run->json = false; /* failures are told on standard error, which leaves the groups alone */
     const enum gf_status examined = examine_all(run, error);
     enum gf_status status = fclose(run->out) ? gf_fail_memory(&why) : GF_OK;
-    struct gf_copy *const found = (struct gf_copy *)(void *)text;
-    const size_t count = size / sizeof *found;
+    struct gf_copy *const copy = (struct gf_copy *)(void *)text;
+    const size_t count = size / sizeof *copy;
     if (!status)
-        status = gf_duplicates_put(found, count, run->command->distance, json, stdout, &why);
+        status = gf_duplicates_put(copy, count, run->command->distance, json, stdout, &why);
     for (size_t i = 0; i < count; i++)
-        free(found[i].name);
+        free(copy[i].name);
     free(text);
     return status ? gf_fail(error, status, "%s", why.text) : examined;
 }
@@ -348,12 +337,8 @@ enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *er
     enum gf_status status = expand(run, error);
     if (!status && counts)
         status = gf_pipeline_open(command->chain, &options, &run->pipeline, error);
-    if (!status && !run->json && !run->single && !counts && !command->duplicates) {
-        if (run->hashes)
-            gf_hashes_heading(stdout);
-        else
-            gf_facts_heading(stdout);
-    }
+    if (!status && !run->json && !run->single && !counts && !command->duplicates)
+        gf_facts_heading(run->hashes, stdout);
     gf_cells_join();
     if (!status)
         status = command->duplicates ? find_duplicates(run, error) : examine_all(run, error);

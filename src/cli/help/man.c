@@ -249,7 +249,6 @@ static const struct gf_man_part parts[] = {
     {"account", .keys = gf_account_keys},
     {"facts", .keys = gf_facts_keys},
     {"levels", .keys = gf_levels_keys},
-    {"hashes", .keys = gf_hashes_keys},
     {"duplicates", .keys = gf_duplicates_keys},
     {"devices", .keys = gf_devices_keys},
     {"likeness", .keys = gf_likeness_keys},

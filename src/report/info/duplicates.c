@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 #include "base/text/plain_text.h"
-#include "report/info/facts.h"
 
 const struct gf_key_help gf_duplicates_keys[] = {
     {"files[].file", "its name"},
@@ -14,8 +13,6 @@ const struct gf_key_help gf_duplicates_keys[] = {
     {"files[].width", "columns, as stored"},
     {"files[].height", "rows"},
     {"files[].bytes", "its size"},
-    {"files[].dhash", "as above"},
-    {"files[].phash", "as above"},
     {0},
 };
 
@@ -72,7 +69,6 @@ static void put_json(const struct member *first, const struct member *end, FILE 
         gf_json_number(&json, "width", found->width, 0);
         gf_json_number(&json, "height", found->height, 0);
         gf_json_number(&json, "bytes", found->bytes, 0);
-        gf_hashes_json(&found->hashes, &json);
         gf_json_end(&json);
     }
     gf_json_end(&json);

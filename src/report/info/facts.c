@@ -150,11 +150,33 @@ bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
                  {GF_FACT_CAMERA, exif.camera},
                  {GF_FACT_LENS, exif.lens},
                  {GF_FACT_TIME, exif.time},
-                 {GF_FACT_METADATA, kinds}};
+                 {GF_FACT_METADATA, kinds},
+                 {GF_FACT_DHASH, ""},
+                 {GF_FACT_PHASH, ""}};
     bool done = true;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         done &= (facts->text[texts[i].fact] = strdup(texts[i].text)) != NULL;
     return done;
+}
+
+bool gf_facts_add_hashes(struct gf_facts *facts, struct gf_hashes hashes)
+{
+    const uint64_t hash[] = {hashes.dhash, hashes.phash};
+    for (int i = 0; i < 2; i++) {
+        char **const text = &facts->text[GF_FACT_DHASH + i];
+        free(*text);
+        if (asprintf(text, "%016" PRIx64, hash[i]) < 0) {
+            *text = NULL;
+            return false;
+        }
+    }
+    return true;
+}
+
+struct gf_hashes gf_facts_hashes(const struct gf_facts *facts)
+{
+    return (struct gf_hashes){strtoull(facts->text[GF_FACT_DHASH], NULL, 16),
+                              strtoull(facts->text[GF_FACT_PHASH], NULL, 16)};
 }
 
 void gf_facts_free(struct gf_facts *facts)
@@ -192,11 +214,13 @@ static void put_fact(const struct gf_facts *facts, int fact, char *text, size_t 
     gf_make_printable(text);
 }
 
-void gf_facts_heading(FILE *file)
+void gf_facts_heading(bool hashes, FILE *file)
 {
-    fputs("format                   size model      bits pages turn colours             metadata   "
-          "      "
-          "file\n",
+    fputs(hashes ? "dhash            phash            file\n"
+                 : "format                   size model      bits pages turn colours             "
+                   "metadata   "
+                   "      "
+                   "file\n",
           file);
 }
 
@@ -207,6 +231,10 @@ void gf_facts_row(const struct gf_facts *facts, FILE *file)
     put_fact(facts, GF_FACT_PAGES, pages, sizeof pages);
     put_fact(facts, GF_FACT_COLOURS, colours, sizeof colours);
     put_fact(facts, GF_FACT_FILE, name, sizeof name);
+    if (*facts->text[GF_FACT_DHASH]) {
+        fprintf(file, "%s %s %s\n", facts->text[GF_FACT_DHASH], facts->text[GF_FACT_PHASH], name);
+        return;
+    }
     snprintf(size, sizeof size, "%.0fx%.0f", number[GF_FACT_WIDTH], number[GF_FACT_HEIGHT]);
     snprintf(model, sizeof model, "%s%s", facts->text[GF_FACT_MODEL],
              number[GF_FACT_ALPHA] ? "+A" : "");
@@ -357,42 +385,4 @@ void gf_levels_plot(const struct gf_levels *levels, FILE *file)
                 summary.median, summary.entropy);
         draw(&summary, file);
     }
-}
-
-const struct gf_key_help gf_hashes_keys[] = {
-    {"dhash", "whether tiles are brighter than their left neighbours, 8 rows of 9"},
-    {"phash", "whether frequencies are above the median, the lowest 8 x 8 of a DCT-II"},
-    {0},
-};
-
-static void put_hash(struct gf_json *json, const char *key, uint64_t hash)
-{
-    char text[17];
-    snprintf(text, sizeof text, "%016" PRIx64, hash);
-    gf_json_string(json, key, text);
-}
-
-void gf_hashes_json(const struct gf_hashes *hashes, struct gf_json *json)
-{
-    put_hash(json, gf_hashes_keys[0].path, hashes->dhash);
-    put_hash(json, gf_hashes_keys[1].path, hashes->phash);
-}
-
-void gf_hashes_heading(FILE *file)
-{
-    fputs("dhash            phash            file\n", file);
-}
-
-void gf_hashes_row(const struct gf_hashes *hashes, const char *name, FILE *file)
-{
-    char text[4096];
-    snprintf(text, sizeof text, "%s", name);
-    gf_make_printable(text);
-    fprintf(file, "%016" PRIx64 " %016" PRIx64 " %s\n", hashes->dhash, hashes->phash, text);
-}
-
-void gf_hashes_list(const struct gf_hashes *hashes, FILE *file)
-{
-    fprintf(file, "dhash            %016" PRIx64 "\nphash            %016" PRIx64 "\n",
-            hashes->dhash, hashes->phash);
 }
