@@ -1,4 +1,5 @@
-/* --info: what the files of pictures say about them, and the statistics of their levels. */
+/* --info: what the files of pictures say about them, the statistics of their levels, and hashes of
+ * what they show; --duplicates: which show the same. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,13 +7,17 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
+#include "base/process/machine.h"
 #include "base/process/program.h"
 #include "base/threads/ordered.h"
+#include "base/threads/times.h"
 #include "batch/archives/archive_file.h"
 #include "batch/names/names.h"
 #include "cli/cli.h"
 #include "codec/cell/cell.h"
 #include "codec/codec.h"
+#include "codec/common/checks.h"
+#include "report/info/duplicates.h"
 #include "report/info/facts.h"
 
 enum { SLOTS = 256 };
@@ -31,12 +36,34 @@ struct run {
     const struct gf_command *command;
     struct gf_options options; /* the options for reading headers: no warnings, no threads */
     struct gf_inputs inputs;
-    bool json, single;
-    struct gf_pipeline *pipeline; /* filters and counts levels; NULL: only headers are read */
+    bool json, single, hashes;
+    struct gf_pipeline *pipeline;   /* filters and counts levels; NULL: they are not counted */
+    struct gf_memory_budget budget; /* for the pictures that are hashed at the same time */
+    FILE *out; /* standard output, or where a struct gf_copy of each picture is collected */
     struct result result[SLOTS];
 };
 
-static enum gf_status read_header(const struct run *run, const char *name, struct gf_input *input,
+/* Decodes the picture, whose header was read, and adds its hashes. */
+static enum gf_status hash(struct run *run, struct gf_input *input, struct gf_source *source,
+                           struct gf_facts *facts, struct gf_error *error)
+{
+    const struct gf_options *const options = &run->options;
+    const uint64_t bytes = source->memory.bytes + gf_hashes_bytes(source->format),
+                   most = options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes();
+    const double begin_s = gf_now();
+    struct gf_hashes hashes;
+    GF_TRY(gf_memory_check_proportion(source, input, options, error));
+    GF_TRY(gf_memory_check(gf_input_name(input),
+                           source->memory.why ? source->memory.why : "its rows are read", bytes,
+                           most, options, error));
+    gf_memory_budget_acquire(&run->budget, bytes);
+    gf_time_limit_excuse(begin_s);
+    const enum gf_status status = gf_hashes_read(source, options->autorotate, &hashes, error);
+    gf_memory_budget_release(&run->budget, bytes);
+    return !status && !gf_facts_add_hashes(facts, hashes) ? gf_fail_memory(error) : status;
+}
+
+static enum gf_status read_header(struct run *run, const char *name, struct gf_input *input,
                                   struct gf_facts *facts, struct gf_error *error)
 {
     const struct gf_pages pages = gf_input_pages(input);
@@ -51,6 +78,8 @@ static enum gf_status read_header(const struct run *run, const char *name, struc
     gf_input_choose_pages(input, pages);
     if (!status && !gf_facts_read(facts, name, gf_input_size(input), source))
         status = gf_fail_memory(error);
+    if (!status && run->hashes)
+        status = hash(run, input, source, facts, error);
     if (source)
         source->close(source);
     return status;
@@ -70,12 +99,16 @@ static enum gf_status read_file(struct run *run, const struct gf_input_name *ite
                                 struct gf_facts *facts, struct gf_levels *levels,
                                 struct gf_error *error)
 {
+    const double seconds = run->hashes ? run->options.timeout_s : 0;
     struct gf_input *input = NULL;
     enum gf_status status = open_input(run, item, &input, error);
-    if (!status && !run->pipeline)
+    if (!status && !run->pipeline && !run->hashes)
         gf_input_set_headers_only(input);
+    gf_time_limit_set(seconds > 0 ? gf_now() + seconds : 0);
     if (!status)
         status = read_header(run, item->path, input, facts, error);
+    status = gf_time_tell(item->path, seconds, status, error);
+    gf_time_limit_set(0);
     if (!status && run->pipeline)
         status = gf_input_rewind(input, error);
     if (!status && run->pipeline)
@@ -106,14 +139,30 @@ static void put_failure(const char *name, const struct gf_error *error, FILE *fi
     gf_json_end(&json);
 }
 
+/* Writes a struct gf_copy for the search of duplicates. */
+static enum gf_status put_copy(const struct gf_facts *facts, FILE *file, struct gf_error *error)
+{
+    const struct gf_copy copy = {.name = strdup(facts->text[GF_FACT_FILE]),
+                                 .hashes = gf_facts_hashes(facts),
+                                 .width = facts->number[GF_FACT_WIDTH],
+                                 .height = facts->number[GF_FACT_HEIGHT],
+                                 .bytes = facts->number[GF_FACT_BYTES]};
+    if (!copy.name)
+        return gf_fail_memory(error);
+    fwrite(&copy, sizeof copy, 1, file);
+    return GF_OK;
+}
+
 /* Reads a file and writes its facts and levels. As JSON, a failure is written as a line, too. */
 static enum gf_status describe(struct run *run, const struct gf_input_name *item, FILE *file,
                                struct gf_error *error)
 {
     struct gf_facts facts = {.text = {NULL}};
     struct gf_levels levels = {.histogram = {.count = NULL}};
-    const enum gf_status status = read_file(run, item, &facts, &levels, error);
-    if (run->json && status) {
+    enum gf_status status = read_file(run, item, &facts, &levels, error);
+    if (run->command->duplicates) {
+        status = status ? status : put_copy(&facts, file, error);
+    } else if (run->json && status) {
         put_failure(item->path, error, file);
     } else if (run->json) {
         put_json(run, &facts, &levels, file);
@@ -194,15 +243,15 @@ static enum gf_status examine(void *context, int thread, int index, struct gf_er
 static void print(const struct run *run, struct result *result)
 {
     if (result->text)
-        fwrite(result->text, 1, result->size, stdout);
+        fwrite(result->text, 1, result->size, run->out);
     if (result->status && !run->single && !run->json && !result->told)
         gf_message_print("", result->error.text);
     free(result->text);
     result->text = NULL;
 }
 
-/* Examines all files. Headers are read by several threads at once. Levels are counted in one
- * picture after another, each by all threads. */
+/* Examines all files. Headers are read, and pictures hashed, by several threads at once. Levels are
+ * counted in one picture after another, each by all threads. */
 static enum gf_status examine_all(struct run *run, struct gf_error *error)
 {
     const int asked = run->command->options.threads, count = (int)run->inputs.count;
@@ -243,27 +292,58 @@ static enum gf_status expand(struct run *run, struct gf_error *error)
     return status;
 }
 
+/* Examines all files and prints which of them show the same. */
+static enum gf_status find_duplicates(struct run *run, struct gf_error *error)
+{
+    const bool json = run->json;
+    char *text = NULL;
+    size_t size = 0;
+    struct gf_error why = {0};
+    run->out = open_memstream(&text, &size);
+    if (!run->out)
+        return gf_fail_memory(error);
+    run->json = false; /* failures are told on standard error, which leaves the groups alone */
+    const enum gf_status examined = examine_all(run, error);
+    enum gf_status status = fclose(run->out) ? gf_fail_memory(&why) : GF_OK;
+    struct gf_copy *const copy = (struct gf_copy *)(void *)text;
+    const size_t count = size / sizeof *copy;
+    if (!status)
+        status = gf_duplicates_put(copy, count, run->command->distance, json, stdout, &why);
+    for (size_t i = 0; i < count; i++)
+        free(copy[i].name);
+    free(text);
+    return status ? gf_fail(error, status, "%s", why.text) : examined;
+}
+
 enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *error)
 {
     struct run *const run = calloc(1, sizeof *run);
     if (!run)
         return gf_fail_memory(error);
-    const bool counts = command->form >= GF_INFO_STATISTICS;
+    const int form = command->form;
+    const bool counts = form >= GF_INFO_STATISTICS;
     struct gf_options options = command->options;
-    *run = (struct run){.command = command, .options = options};
+    *run = (struct run){.command = command,
+                        .options = options,
+                        .out = stdout,
+                        .hashes = command->duplicates || (form >= GF_INFO_HASH && !counts)};
     run->options.threads = 1;
     options.warn = command->quiet ? NULL : gf_message_warn;
-    run->json = command->form == GF_INFO_JSON || command->form == GF_INFO_STATISTICS_JSON ||
-                (command->form == GF_INFO_STATISTICS && !isatty(STDOUT_FILENO));
+    run->json = form == GF_INFO_JSON || form == GF_INFO_HASH_JSON ||
+                form == GF_INFO_STATISTICS_JSON ||
+                ((form == GF_INFO_HASH || form == GF_INFO_STATISTICS) && !isatty(STDOUT_FILENO));
+    gf_memory_budget_open(
+        &run->budget, options.memory_bytes ? options.memory_bytes : gf_memory_pictures_bytes(), 1);
     enum gf_status status = expand(run, error);
     if (!status && counts)
         status = gf_pipeline_open(command->chain, &options, &run->pipeline, error);
-    if (!status && !run->json && !run->single && !counts)
-        gf_facts_heading(stdout);
+    if (!status && !run->json && !run->single && !counts && !command->duplicates)
+        gf_facts_heading(run->hashes, stdout);
     gf_cells_join();
     if (!status)
-        status = examine_all(run, error);
+        status = command->duplicates ? find_duplicates(run, error) : examine_all(run, error);
     gf_cells_leave();
+    gf_memory_budget_close(&run->budget);
     if (run->pipeline)
         gf_pipeline_close(run->pipeline);
     gf_inputs_free(&run->inputs);

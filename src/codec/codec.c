@@ -3,6 +3,7 @@
 #include "codec/codec.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -241,6 +242,89 @@ static enum gf_status recognise(struct gf_input *input, const unsigned char *hea
     return status;
 }
 
+/* ---- several pictures of a file that is no animation, read one after another as frames, each by a
+ * source of its own ---- */
+
+struct pages_source {
+    struct gf_source base;
+    struct gf_source *page; /* the source of the present page; NULL after a failure */
+    struct gf_input *input;
+    const struct gf_file_type *type;
+    struct gf_options options;
+    int number, last;
+};
+
+static enum gf_status pages_read(struct gf_source *base, int rows, unsigned char *dst, size_t pitch,
+                                 struct gf_error *error)
+{
+    struct gf_source *const page = ((struct pages_source *)base)->page;
+    return page->read(page, rows, dst, pitch, error);
+}
+
+static void close_page(struct pages_source *pages)
+{
+    if (pages->page)
+        pages->page->close(pages->page);
+    pages->page = NULL;
+}
+
+static enum gf_status pages_next(struct gf_source *base, bool *found, struct gf_error *error)
+{
+    struct pages_source *const pages = (struct pages_source *)base;
+    struct gf_input *const input = pages->input;
+    const struct gf_pages chosen = gf_input_pages(input);
+    *found = pages->number < pages->last;
+    if (!*found)
+        return GF_OK;
+    close_page(pages);
+    GF_TRY(gf_input_rewind(input, error));
+    gf_input_choose_pages(input, (struct gf_pages){++pages->number, -1});
+    const enum gf_status status =
+        open_source(pages->type, input, &pages->options, &pages->page, error);
+    gf_input_choose_pages(input, chosen);
+    if (!status)
+        gf_source_take_page(base, pages->page);
+    return status;
+}
+
+static void pages_close(struct gf_source *base)
+{
+    close_page((struct pages_source *)base);
+    gf_metadata_free(&base->metadata);
+    free(base);
+}
+
+/* Replaces *source, the source of the first of the chosen pages, by one of them all. */
+static enum gf_status open_pages(struct gf_input *input, const struct gf_file_type *type,
+                                 const struct gf_options *options, struct gf_source **source,
+                                 struct gf_error *error)
+{
+    struct pages_source *const pages = calloc(1, sizeof *pages);
+    const int count = (*source)->stored.pages;
+    const struct gf_pages wanted = gf_input_pages(input);
+    if (!pages) {
+        (*source)->close(*source);
+        return gf_fail_memory(error);
+    }
+    *pages = (struct pages_source){.base = {.file = (*source)->file,
+                                            .stored = {.pages = count},
+                                            .reduction = 1,
+                                            .read = pages_read,
+                                            .close = pages_close,
+                                            .duration = {1, 10}, /* in an animation, as of a TIFF */
+                                            .renews = true},
+                                   .page = *source,
+                                   .input = input,
+                                   .type = type,
+                                   .options = *options,
+                                   .number = wanted.first,
+                                   .last = wanted.last < count ? wanted.last : count - 1};
+    gf_source_take_page(&pages->base, *source);
+    pages->base.next = pages->last > pages->number ? pages_next : NULL;
+    *source = &pages->base;
+    return GF_OK;
+}
+
 /* Notes the file's format and its bits per sample in the source. The bits become 0 for floats and
  * palettes, whose bits do not say how fine the colours are. */
 static void note_kind(struct gf_source *source, enum gf_file_format format)
@@ -263,6 +347,7 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
         return gf_fail(error, GF_ERROR_INPUT, "%s: empty file", name);
     GF_TRY(recognise(input, head, got, options, &format, error));
     const struct gf_file_type *const type = gf_file_type(format);
+    const struct gf_options *const said = gf_said_begin(gf_input_said(input), name, options);
     if (!type)
         return fail_unknown(input, head, got, error);
     if (options->formats && !(options->formats >> type->format & 1))
@@ -272,19 +357,20 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
         return gf_fail(error, GF_ERROR_INPUT,
                        "%s: a picture is selected by its number in %s, not in %s", name,
                        "animated and many-paged files", type->name);
-    GF_TRY(open_source(type, input, gf_said_begin(gf_input_said(input), name, options), source,
-                       error));
+    GF_TRY(open_source(type, input, said, source, error));
     note_kind(*source, format);
     if (options->sandbox == GF_SANDBOX_AUTO)
         gf_cells_warn(options);
     if (gf_input_pages(input).last > gf_input_page(input) && (*source)->stored.pages > 1 &&
         !(*source)->stored.is_animation) {
+        if (!type->has_end && gf_input_size(input) >= 0)
+            return open_pages(input, type, said, source, error);
         (*source)->close(*source);
         *source = NULL;
-        return gf_fail(
-            error, GF_ERROR_USAGE,
-            "%s: several pictures are taken of animations and TIFF alone: choose one by its number",
-            name);
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: several pictures are taken of animations, TIFF and HEIC alone: choose "
+                       "one by its number",
+                       name);
     }
     return GF_OK;
 }

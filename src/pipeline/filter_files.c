@@ -46,6 +46,30 @@ static enum gf_status find_frame(const struct gf_pipeline *pipeline, struct gf_p
     return status;
 }
 
+/* Lets one page of the input be read, if several outputs have names for each. They may read it at
+ * several fractions of its size, so that each page begins with another source. */
+static void choose_page(struct gf_picture_task *task, int count)
+{
+    struct gf_pages pages = gf_input_pages(task->input);
+    bool each = true;
+    for (int i = 0; i < count; i++)
+        each &= task[i].destination->each;
+    if (pages.first < 0 && gf_format_animates(task->own_format))
+        pages = (struct gf_pages){0, GF_PAGES_ALL};
+    task->last_page = each ? pages.last : -1;
+    if (task->last_page >= 0)
+        gf_input_choose_pages(task->input, (struct gf_pages){pages.first + task->page, -1});
+}
+
+/* Goes back for the next page that choose_page() may choose, if there is one (*found). */
+static enum gf_status find_page(struct gf_picture_task *task, bool *found, struct gf_error *error)
+{
+    const int next = gf_input_page(task->input) + 1;
+    *found = task->last_page >= next && next < task->pages;
+    task->page = *found ? task->page + 1 : 0;
+    return *found ? gf_input_rewind(task->input, error) : GF_OK;
+}
+
 /* Prepares the tasks of the input's next picture, one for each output. The picture may be a frame
  * of the source that is open. */
 static enum gf_status begin_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task,
@@ -66,6 +90,8 @@ static enum gf_status begin_tasks(struct gf_pipeline *pipeline, struct gf_pictur
     }
     if (!status && !task->source && count == 1)
         choose_frames(pipeline, task);
+    if (!status && count > 1)
+        choose_page(task, count);
     return status;
 }
 
@@ -170,6 +196,8 @@ static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_pic
      * may send it much later. */
     if (!status && task->source)
         status = find_frame(pipeline, task, more, error);
+    else if (!status && count > 1)
+        status = find_page(task, more, error);
     return status || *more || !destination->several
                ? status
                : gf_pipeline_find_next(pipeline, task, more, error);

@@ -103,14 +103,18 @@ struct gf_picture_task {
     int number; /* the number of the picture in the input, from 1 */
     /* The file format of the input, and that of the output. */
     enum gf_file_format own_format, file_format;
-    int depth;                 /* bits of a sample in the output's file; 0: there is no file */
-    const char *path;          /* the path of the output, which the destination chose */
-    struct gf_output *output;  /* NULL: not opened, since the result's format is not known yet */
-    struct gf_sink *sink;      /* the sink of an animation of which a frame has been written */
-    struct gf_format frame;    /* the format of that animation's first frame */
-    uint64_t frame_profile;    /* a hash of the ICC profile of that frame */
-    bool each;                 /* each frame becomes a picture of its own */
-    bool lossless;             /* the input is a lossless animation of 8 bits */
+    int depth;                /* bits of a sample in the output's file; 0: there is no file */
+    const char *path;         /* the path of the output, which the destination chose */
+    struct gf_output *output; /* NULL: not opened, since the result's format is not known yet */
+    struct gf_sink *sink;     /* the sink of an animation of which a frame has been written */
+    struct gf_format frame;   /* the format of that animation's first frame */
+    uint64_t frame_profile;   /* a hash of the ICC profile of that frame */
+    bool each;                /* each frame becomes a picture of its own */
+    bool lossless;            /* the input is a lossless animation of 8 bits */
+    /* With several outputs that number their pictures: which of the chosen pages is the picture,
+     * from 0; how many pages the input has; and the number of the last one that is chosen (-1:
+     * none). */
+    int page, pages, last_page;
     int frames, frames_wanted; /* how many frames of the source have begun, and how many will */
     /* The open source whose last frame was the picture before this one; NULL: none. */
     struct gf_source *source;

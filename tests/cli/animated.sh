@@ -151,6 +151,23 @@ jchQKG5nB3t9GhBvACtmYmZhZWPnYIBARPwwI7mMEeoykNgqRuwuY0Jy2QJGhMuYkVzGjOQyRiSXcULD
     run 0 gpufilter -i 'own.tif[0..1]' -o own.apng --no-autorotate
     stderr_is "gpufilter: warning: own.apng: a frame has another profile than the first one, whose profile is that of all: its colours will look wrong (icc=srgb)"
 
+    begin "TIFF: the chains of several outputs are applied to each page, whatever its size and format"
+    run 0 gpufilter -q -i 'own.tif[all]' -o 'big-{n}.png' resize=200% -o 'plain-{n}.ppm' invert
+    silent
+    run 0 gpufilter -q -i own.tif -o 'unasked-{n}.png' resize=200% -o 'again-{n}.ppm' invert
+    silent
+    for n in 0 1 2; do
+        run 0 gpufilter -q -i "own.tif[$n]" -o expected.png resize=200%
+        same "big-$((n + 1)).png" expected.png
+        same "unasked-$((n + 1)).png" expected.png
+        run 0 gpufilter -q -i "own.tif[$n]" -o expected.ppm invert
+        same "plain-$((n + 1)).ppm" expected.ppm
+    done
+    absent big-4.png
+    run 0 gpufilter -q -i 'own.tif[1..2]' -o 'part-{n}.png' resize=200% -o 'other-{n}.ppm'
+    same part-2.png big-3.png
+    absent part-3.png
+
     begin "TIFF: pages are taken where they are chosen"
     if has WebP && command -v webpmux >/dev/null; then
         frames
@@ -175,4 +192,34 @@ jchQKG5nB3t9GhBvACtmYmZhZWPnYIBARPwwI7mMEeoykNgqRuwuY0Jy2QJGhMuYkVzGjOQyRiSXcULD
     else
         lacking="pages of a TIFF: there is no webpmux, or no WebP in this build"
     fi
+fi
+
+begin "HEIC: each of several pictures has a size of its own, in files, in a TIFF and in cells"
+has HEIC || lacking="built without libheif"
+command -v heif-enc >/dev/null || lacking="no heif-enc"
+if [ -z "$lacking" ]; then
+    gpufilter -q -i in.png -o wide.png resize=128:64
+    gpufilter -q -i in.png -o tall.png resize=64:96
+    heif-enc -q 80 wide.png tall.png in.png -o three.heic >/dev/null 2>&1 || lacking="heif-enc encodes no HEVC"
+fi
+if [ -z "$lacking" ]; then
+    run 0 gpufilter -i 'three.heic[all]' -o 'heic-{n}.ppm' blur=1
+    silent
+    run 0 gpufilter -i 'three.heic[all]' -o three.tif
+    silent
+    for n in 0 1 2; do
+        run 0 gpufilter -i "three.heic[$n]" -o expected.ppm blur=1
+        same "heic-$((n + 1)).ppm" expected.ppm
+        run 0 gpufilter -i "three.heic[$n]" -o expected.ppm
+        run 0 gpufilter -q -i "three.tif[$n]" -o given.ppm
+        same given.ppm expected.ppm
+    done
+    run 0 gpufilter -i 'three.heic[1..2]' -o 'off-{n}.ppm' --sandbox=off blur=1 -o 'of-{n}.png'
+    same off-2.ppm heic-3.ppm
+    absent off-3.ppm
+    run 4 gpufilter -i 'three.heic[all]' -o three.apng
+    stderr_like 'three.apng: a frame becomes 64x96x3 of 8 bits and the first one 128x64x3'
+    run 0 gpufilter -q -i three.heic -o 'one-{n}.ppm' blur=1
+    same one-1.ppm heic-1.ppm
+    absent one-2.ppm
 fi

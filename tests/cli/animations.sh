@@ -55,6 +55,12 @@ frames each/moving-1.png 1
 run 0 gpufilter -i each/moving-2.png -o back.pgm
 same back.pgm frame-2.pgm
 absent each/moving-3.png
+run 0 gpufilter -q -i moving.png -o 'each/one-{n}.pgm' -o 'each/two-{n}.pgm' invert
+for i in 0 1 2; do
+    same "each/one-$((i + 1)).pgm" "frame-$i.pgm"
+    run 0 gpufilter -i "frame-$i.pgm" -o back.pgm invert
+    same "each/two-$((i + 1)).pgm" back.pgm
+done
 cat moving.png in.png >both.png
 run 0 gpufilter -i - -o 'each/b{n}.pgm' grayscale <both.png
 same each/b3.pgm frame-2.pgm

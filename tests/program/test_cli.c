@@ -8,6 +8,7 @@
 #include "base/process/program.h"
 #include "batch/batch.h"
 #include "batch/request/request.h"
+#include "bench/hashes.h"
 #include "cli/command/command.h"
 #include "cli/help/help.h"
 #include "cli/cli.h"
@@ -214,6 +215,10 @@ static void test_actions(void **state)
     assert_int_equal(parsed("--info -i a").form, GF_INFO_TABLE);
     assert_int_equal(parsed("-i a --info=statistics blur").action, GF_ACTION_INFO);
     assert_string_equal(parsed("--info=json /dev/null").input[0], "/dev/null");
+    assert_int_equal(parsed("--duplicates -i a").action, GF_ACTION_INFO);
+    assert_int_equal(parsed("--duplicates -i a").distance, GF_ALIKE_USUAL);
+    assert_int_equal(parsed("--duplicates=3 --info=json /dev/null").distance, 3);
+    assert_int_equal(parsed("--duplicates=3 --info=json /dev/null").form, GF_INFO_JSON);
     assert_string_equal(parsed("--compare=a:min-ssim=0.9 b").likeness, "a:min-ssim=0.9");
     assert_string_equal(parsed("--compare=a b").input[0], "b");
     assert_int_equal(parsed("--explain -i a blur").action, GF_ACTION_EXPLAIN);
@@ -238,6 +243,10 @@ static void test_refusals(void **state)
     assert_refused("-i a -o b -o c --log=c", "the log and --output are the same file");
     assert_refused("--info", "--info: -i FILE is missing: the picture to read");
     assert_refused("--info -i a -o b", "--info writes no picture: '-o b'");
+    assert_refused("--duplicates -i a -o b", "--duplicates writes no picture: '-o b'");
+    assert_refused("--duplicates --info=hash -i a",
+                   "--duplicates prints groups, as JSON with --info=json; --info=hash is another "
+                   "report");
     assert_refused("--info -i a blur",
                    "--info: 'blur' is no file, and only --info=statistics takes a chain");
     assert_refused("-i a -o b -o c --profile=compare blur",
@@ -306,9 +315,10 @@ static void test_refusals(void **state)
                               "dashes: negate");
     assert_refused("-sepia-tone 80%",
                    "unknown option '-sepia-tone' (ImageMagick); did you mean 'colormatrix=sepia'?");
-    assert_refused("--info=stats a", "--info=stats is none of table, json, statistics, "
-                                     "statistics:table, statistics:json; did you "
-                                     "mean 'statistics'?");
+    assert_refused("--info=stats a",
+                   "--info=stats is none of table, json, hash, hash:table, "
+                   "hash:json, statistics, statistics:table, statistics:json; did you "
+                   "mean 'statistics'?");
     assert_refused("-y -i a -o b",
                    "unknown option '-y' (FFmpeg): outputs that exist are replaced anyway");
     assert_refused("--auto_orient", "unknown option '--auto_orient' (ImageMagick, vips): pictures "
@@ -376,6 +386,7 @@ static void test_table(void **state)
     const struct gf_option *option;
     for (int i = 0; (option = gf_option_at(i)); i++) {
         char usage[120], limits[80], line[160];
+        const char *const output = option->action == GF_ACTION_INFO ? "" : "-o b";
         assert_non_null(option->help);
         assert_true(!option->of_output || i < 64); /* the bits of gf_command.given */
         for (int k = 0; k < i; k++) {
@@ -386,8 +397,7 @@ static void test_table(void **state)
         gf_option_limits(option, limits, sizeof limits);
         assert_memory_equal(usage + 2, option->name, strlen(option->name));
         for (int k = 0; option->choices && option->choices[k].name; k++) {
-            snprintf(line, sizeof line, "-i a %s --%s=%s",
-                     option->action == GF_ACTION_INFO ? "" : "-o b", option->name,
+            snprintf(line, sizeof line, "-i a %s --%s=%s", output, option->name,
                      option->choices[k].name);
             parsed(line);
         }
@@ -399,7 +409,7 @@ static void test_table(void **state)
         for (int k = 0; k < 4; k++) {
             struct gf_command command;
             struct gf_error error;
-            snprintf(line, sizeof line, "-i a -o b --%s=%.15g", option->name, tried[k]);
+            snprintf(line, sizeof line, "-i a %s --%s=%.15g", output, option->name, tried[k]);
             assert_int_equal(parse(line, &command, &error), k < 2 ? GF_OK : GF_ERROR_USAGE);
         }
     }

@@ -219,3 +219,12 @@ enum gf_status gf_time_check(struct gf_error *error)
 {
     return gf_time_is_up() ? gf_fail(error, GF_ERROR_INPUT, "its time is up") : GF_OK;
 }
+
+enum gf_status gf_time_tell(const char *name, double seconds, enum gf_status status,
+                            struct gf_error *error)
+{
+    return status == GF_ERROR_INPUT && seconds > 0 && gf_time_is_up()
+               ? gf_fail(error, GF_ERROR_INPUT, "%s: takes longer than options.timeout_s=%g", name,
+                         seconds)
+               : status;
+}

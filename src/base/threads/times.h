@@ -105,3 +105,7 @@ bool gf_time_is_up(void);
 /* Returns GF_ERROR_INPUT if the time is up. The pipeline replaces the text by one that names the
  * picture and the option. */
 enum gf_status gf_time_check(struct gf_error *error) GF_CHECKED;
+/* Replaces the error GF_ERROR_INPUT of a picture for which there are `seconds` (0: no limit) if the
+ * time is up, since a decoder that then gets no more bytes reports a damaged picture. */
+enum gf_status gf_time_tell(const char *name, double seconds, enum gf_status status,
+                            struct gf_error *error) GF_CHECKED;

@@ -390,7 +390,7 @@ static enum gf_status try_file(struct gf_batch_worker *worker, struct gf_error *
             .done = gf_batch_picture_done,
             .number = gf_batch_is_single(request) ? 0 : (int)(worker->index + 1),
             .several = several,
-            .each = several && outputs == 1 && gf_batch_numbers_pictures(request, k),
+            .each = several && gf_batch_numbers_pictures(request, k),
             .several_hint = archive          ? "each picture needs a name: a file of its own"
                             : request->sheet ? "each picture needs a file of its own"
                                              : "number the outputs by {n}, without "

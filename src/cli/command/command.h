@@ -45,8 +45,11 @@ enum gf_selftest_extent { GF_SELFTEST_SMALL, GF_SELFTEST_FULL };
 enum gf_info_form {
     GF_INFO_TABLE,
     GF_INFO_JSON,
-    GF_INFO_STATISTICS, /* this form and the later ones count levels; it is a table on a terminal,
-                           else JSON */
+    GF_INFO_HASH, /* this form and the later ones decode pictures; it is a table on a terminal, else
+                     JSON */
+    GF_INFO_HASH_TABLE,
+    GF_INFO_HASH_JSON,
+    GF_INFO_STATISTICS, /* likewise; this form and the later ones count levels */
     GF_INFO_STATISTICS_TABLE,
     GF_INFO_STATISTICS_JSON,
 };
@@ -109,6 +112,8 @@ struct gf_command {
     int server;       /* whether a server is used: enum gf_server_use */
     const char *raw;  /* the value of --raw, about frames without headers; or NULL */
     int on_failure;   /* what a failed picture leaves: enum gf_on_failure */
+    bool duplicates;  /* --duplicates is given */
+    int distance;     /* its value */
     int idle_s;       /* seconds after which an idle server ends; 0: not given */
     int profile;      /* form of --profile: enum gf_profile_form */
     /* The FILE of --profile=html:FILE, of similar options or of --report; or NULL. */

@@ -202,19 +202,25 @@ void gf_command_distrust(struct gf_command *command)
         distrust(&command->more[i].options);
 }
 
-/* Checks the arguments of --info, which reads pictures and writes none. */
+/* Checks the arguments of --info and --duplicates, which read pictures and write none. */
 static enum gf_status check_info(const struct gf_command *command, struct gf_error *error)
 {
+    const char *const option = command->duplicates ? "--duplicates" : "--info";
     if (command->output)
-        return gf_fail(error, GF_ERROR_USAGE, "--info writes no picture: '-o %.80s'",
+        return gf_fail(error, GF_ERROR_USAGE, "%s writes no picture: '-o %.80s'", option,
                        command->output);
+    if (command->duplicates && command->form > GF_INFO_JSON)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--duplicates prints groups, as JSON with --info=json; --info=%s is another "
+                       "report",
+                       command->form >= GF_INFO_STATISTICS ? "statistics" : "hash");
     if (command->form < GF_INFO_STATISTICS && (command->chain || command->chain_file))
         return gf_fail(error, GF_ERROR_USAGE,
-                       "--info: '%.80s' is no file, and only --info=statistics takes a chain",
+                       "%s: '%.80s' is no file, and only --info=statistics takes a chain", option,
                        command->chain ? command->chain : command->chain_file);
-    return command->inputs
-               ? GF_OK
-               : gf_fail(error, GF_ERROR_USAGE, "--info: -i FILE is missing: the picture to read");
+    return command->inputs ? GF_OK
+                           : gf_fail(error, GF_ERROR_USAGE,
+                                     "%s: -i FILE is missing: the picture to read", option);
 }
 
 /* Refuses options that do not suit --join and --sheet, which make one picture of several. */

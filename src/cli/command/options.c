@@ -6,6 +6,7 @@
 
 #include "base/text/plain_text.h"
 #include "batch/sheets/sheet.h"
+#include "bench/hashes.h"
 #include "cli/command/command.h"
 #include "cli/help/topics.h"
 #include "cli/study/study.h"
@@ -76,7 +77,8 @@ static const struct gf_choice device_forms[] = {
 };
 static const struct gf_choice serve_forms[] = {{"stop", GF_SERVE_STOP}, {0}};
 static const struct gf_choice info_forms[] = {
-    {"table", GF_INFO_TABLE}, {"json", GF_INFO_JSON}, {"statistics", GF_INFO_STATISTICS}, {"statistics:table", GF_INFO_STATISTICS_TABLE}, {"statistics:json", GF_INFO_STATISTICS_JSON}, {0},
+    {"table", GF_INFO_TABLE}, {"json", GF_INFO_JSON}, {"hash", GF_INFO_HASH}, {"hash:table", GF_INFO_HASH_TABLE}, {"hash:json", GF_INFO_HASH_JSON},
+    {"statistics", GF_INFO_STATISTICS}, {"statistics:table", GF_INFO_STATISTICS_TABLE}, {"statistics:json", GF_INFO_STATISTICS_JSON}, {0},
 };
 static const struct gf_choice server_uses[] = {
     {"auto", GF_SERVER_AUTO}, {"start", GF_SERVER_START}, {"off", GF_SERVER_OFF}, {0},

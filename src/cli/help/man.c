@@ -16,6 +16,7 @@
 #include "cli/help/topics.h"
 #include "cli/study/study.h"
 #include "codec/formats.h"
+#include "report/info/duplicates.h"
 #include "report/info/facts.h"
 #include "report/profile/profile_report.h"
 #include "report/text.h"
@@ -248,6 +249,7 @@ static const struct gf_man_part parts[] = {
     {"account", .keys = gf_account_keys},
     {"facts", .keys = gf_facts_keys},
     {"levels", .keys = gf_levels_keys},
+    {"duplicates", .keys = gf_duplicates_keys},
     {"devices", .keys = gf_devices_keys},
     {"likeness", .keys = gf_likeness_keys},
     {"profile", .keys = gf_profile_report_keys},

@@ -430,20 +430,10 @@ static enum gf_status find_next(struct pages_source *pages, uint64_t *directory,
     return GF_OK;
 }
 
-/* Copies or moves format, metadata and other properties of the present page to the source. */
 static void take_page(struct pages_source *pages)
 {
-    struct gf_source *const base = &pages->base, *const page = pages->page;
-    const int count = base->stored.pages;
-    gf_metadata_free(&base->metadata);
-    base->format = page->format;
-    base->stored = page->stored;
-    base->stored.pages = count;
-    base->stored.is_animation = count > 1;
-    base->metadata = page->metadata;
-    page->metadata = (struct gf_metadata){.orientation = 1};
-    base->memory = page->memory;
-    base->memory.bytes += pages->file.size;
+    gf_source_take_page(&pages->base, pages->page);
+    pages->base.memory.bytes += pages->file.size;
 }
 
 static enum gf_status pages_next(struct gf_source *base, bool *found, struct gf_error *error)

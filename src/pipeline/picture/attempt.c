@@ -41,6 +41,7 @@ static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct
     for (int i = 0; !status && i < attempt->count; i++) {
         attempt->branch[i].task->own_format = attempt->source->file;
         attempt->branch[i].task->frames = 0;
+        attempt->branch[i].task->pages = attempt->source->stored.pages;
         attempt->branch[i].task->lossless = attempt->source->stored.is_lossless &&
                                             attempt->source->next &&
                                             attempt->source->format.bits == 8;

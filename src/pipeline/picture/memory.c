@@ -206,15 +206,10 @@ void gf_pipeline_renew_limits(struct gf_picture_task *task)
     task->bytes_before = 0;
 }
 
-/* Replaces the error if the time is up, since a decoder that then gets no more bytes reports a
- * damaged picture. */
 enum gf_status gf_pipeline_tell_time(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task, enum gf_status status,
                                      struct gf_error *error)
 {
-    if (status != GF_ERROR_INPUT || pipeline->options.timeout_s <= 0 || !gf_time_is_up())
-        return status;
-    return gf_fail(error, GF_ERROR_INPUT, "%s: takes longer than options.timeout_s=%g",
-                   task->input ? gf_input_name(task->input) : "picture",
-                   pipeline->options.timeout_s);
+    return gf_time_tell(task->input ? gf_input_name(task->input) : "picture",
+                        pipeline->options.timeout_s, status, error);
 }

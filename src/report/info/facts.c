@@ -1,6 +1,7 @@
 /* What --info says: the facts of a file's header, and the statistics of its levels. */
 #include "report/info/facts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,11 +150,33 @@ bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
                  {GF_FACT_CAMERA, exif.camera},
                  {GF_FACT_LENS, exif.lens},
                  {GF_FACT_TIME, exif.time},
-                 {GF_FACT_METADATA, kinds}};
+                 {GF_FACT_METADATA, kinds},
+                 {GF_FACT_DHASH, ""},
+                 {GF_FACT_PHASH, ""}};
     bool done = true;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         done &= (facts->text[texts[i].fact] = strdup(texts[i].text)) != NULL;
     return done;
+}
+
+bool gf_facts_add_hashes(struct gf_facts *facts, struct gf_hashes hashes)
+{
+    const uint64_t hash[] = {hashes.dhash, hashes.phash};
+    for (int i = 0; i < 2; i++) {
+        char **const text = &facts->text[GF_FACT_DHASH + i];
+        free(*text);
+        if (asprintf(text, "%016" PRIx64, hash[i]) < 0) {
+            *text = NULL;
+            return false;
+        }
+    }
+    return true;
+}
+
+struct gf_hashes gf_facts_hashes(const struct gf_facts *facts)
+{
+    return (struct gf_hashes){strtoull(facts->text[GF_FACT_DHASH], NULL, 16),
+                              strtoull(facts->text[GF_FACT_PHASH], NULL, 16)};
 }
 
 void gf_facts_free(struct gf_facts *facts)
@@ -191,11 +214,13 @@ static void put_fact(const struct gf_facts *facts, int fact, char *text, size_t 
     gf_make_printable(text);
 }
 
-void gf_facts_heading(FILE *file)
+void gf_facts_heading(bool hashes, FILE *file)
 {
-    fputs("format                   size model      bits pages turn colours             metadata   "
-          "      "
-          "file\n",
+    fputs(hashes ? "dhash            phash            file\n"
+                 : "format                   size model      bits pages turn colours             "
+                   "metadata   "
+                   "      "
+                   "file\n",
           file);
 }
 
@@ -206,6 +231,10 @@ void gf_facts_row(const struct gf_facts *facts, FILE *file)
     put_fact(facts, GF_FACT_PAGES, pages, sizeof pages);
     put_fact(facts, GF_FACT_COLOURS, colours, sizeof colours);
     put_fact(facts, GF_FACT_FILE, name, sizeof name);
+    if (*facts->text[GF_FACT_DHASH]) {
+        fprintf(file, "%s %s %s\n", facts->text[GF_FACT_DHASH], facts->text[GF_FACT_PHASH], name);
+        return;
+    }
     snprintf(size, sizeof size, "%.0fx%.0f", number[GF_FACT_WIDTH], number[GF_FACT_HEIGHT]);
     snprintf(model, sizeof model, "%s%s", facts->text[GF_FACT_MODEL],
              number[GF_FACT_ALPHA] ? "+A" : "");

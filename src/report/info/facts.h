@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/text/json.h"
+#include "bench/hashes.h"
 #include "codec/common/rows/source.h"
 #include "pipeline/pipeline_internal.h"
 
@@ -42,7 +43,9 @@
     FACT(EXIF_BYTES, "exif_bytes", "the size of EXIF") \
     FACT(XMP_BYTES, "xmp_bytes", "the size of XMP") \
     FACT(IPTC_BYTES, "iptc_bytes", "the size of IPTC") \
-    FACT(THUMBNAIL_BYTES, "thumbnail_bytes", "the size of EXIF's thumbnail")
+    FACT(THUMBNAIL_BYTES, "thumbnail_bytes", "the size of EXIF's thumbnail") \
+    FACT(DHASH, "dhash", "of --info=hash: whether tiles are brighter than their left neighbours, 8 rows of 9") \
+    FACT(PHASH, "phash", "likewise: whether frequencies are above the median, the lowest 8 x 8 of a DCT-II")
 /* clang-format on */
 enum gf_fact {
 #define FACT(end, key, help) GF_FACT_##end,
@@ -61,12 +64,17 @@ struct gf_facts {
  * memory. */
 bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
                    const struct gf_source *source);
+/* Adds the hashes of the picture to the facts that were read. Returns false when out of memory. */
+bool gf_facts_add_hashes(struct gf_facts *facts, struct gf_hashes hashes);
+/* Returns the hashes that were added. */
+struct gf_hashes gf_facts_hashes(const struct gf_facts *facts);
 void gf_facts_free(struct gf_facts *facts);
 
 /* Writes the facts as members of the JSON object that is open; unknown facts become null. */
 void gf_facts_json(const struct gf_facts *facts, struct gf_json *json);
-/* Prints a row of a table. The first function prints the table's heading. */
-void gf_facts_heading(FILE *file);
+/* Prints a row of a table, which is one of hashes if they were added. The first function prints the
+ * table's heading. */
+void gf_facts_heading(bool hashes, FILE *file);
 void gf_facts_row(const struct gf_facts *facts, FILE *file);
 /* Prints a line for each fact that is known. */
 void gf_facts_list(const struct gf_facts *facts, FILE *file);

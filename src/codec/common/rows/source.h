@@ -131,6 +131,10 @@ struct gf_sink_order {
     const struct gf_options *options;
 };
 
+/* For a source of several pages that reads each by a source of its own, `page`: moves the
+ * properties of the present page, but for the number of pages, to `source`. */
+void gf_source_take_page(struct gf_source *source, struct gf_source *page);
+
 /* Allocates the picture and reads all rows of the source. */
 enum gf_status gf_source_read_all(struct gf_source *source, struct gf_image *picture,
                                   struct gf_error *error) GF_CHECKED;

@@ -14,6 +14,19 @@
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 
+void gf_source_take_page(struct gf_source *source, struct gf_source *page)
+{
+    const int count = source->stored.pages;
+    gf_metadata_free(&source->metadata);
+    source->format = page->format;
+    source->stored = page->stored;
+    source->stored.pages = count;
+    source->stored.is_animation = count > 1;
+    source->metadata = page->metadata;
+    page->metadata = (struct gf_metadata){.orientation = 1};
+    source->memory = page->memory;
+}
+
 enum gf_status gf_source_read_all(struct gf_source *source, struct gf_image *picture,
                                   struct gf_error *error)
 {
