@@ -204,11 +204,12 @@ bool gf_cost_takes_slow(bool is_single, bool slow_files)
 
 /* Returns the time that decoding takes for pictures of which the GPU decodes a few as slowly as
  * many: at most as many of them as there are workers are decoded at the same time, and then the
- * next ones. Returns 0 for other pictures. */
+ * next ones. In long lists half of the workers have a picture that is being decoded. Returns 0 for
+ * other pictures. */
 static double ways_s(const struct gf_cost_work *work)
 {
     const double at_once = work->files < GF_BATCH_MANY_PICTURES ? GF_BATCH_SLOW_WORKERS
-                                                                : GF_BATCH_MANY_SLOW_WORKERS,
+                                                                : GF_BATCH_MANY_SLOW_WORKERS / 2,
                  ways = (double)work->files * work->slow_share / at_once;
     return work->slow_files ? ms(work, GF_FIGURE_CUDA_GROUP) * larger(ways, 1) : 0;
 }
