@@ -6,7 +6,8 @@ NPP_LIBDIR := $(firstword $(dir $(wildcard $(addsuffix /libnppif.so*,$(NPP_HOME)
 NPP_LIBS := $(if $(NPP_HEADER),$(foreach l,if im ig ist itc ial idei icc c,$(firstword \
   $(wildcard $(NPP_LIBDIR)libnpp$(l).so $(NPP_LIBDIR)libnpp$(l).so.*))))
 NPP_CU := $(wildcard tests/bench/npp*.cu)
-BENCH_SRC := $(filter-out $(if $(NPP_LIBS),tests/bench/npp_none.c,$(NPP_CU)),$(wildcard tests/bench/*.c tests/bench/*.cu))
+BENCH_SRC := $(filter-out $(wildcard tests/bench/test_*.c) $(if $(NPP_LIBS),tests/bench/npp_none.c,$(NPP_CU)),\
+  $(wildcard tests/bench/*.c tests/bench/*.cu))
 BENCH_GPU := $(BUILD)/bench-gpu
 
 $(NPP_CU:%.cu=$(BUILD)/%.o): GF_NVCCFLAGS += $(addprefix -I,$(filter-out /usr/include/,$(dir $(NPP_HEADER))))
