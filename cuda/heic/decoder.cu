@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/process/machine.h"
+#include "base/threads/times.h"
 #include "cuda/common/coder.cuh"
 #include "cuda/heic/nvdec.cuh"
 #include "pixel/yuv/heif_colours.h"
@@ -142,9 +143,11 @@ static void take_frame(void *context, const struct nvdec_frame *frame)
         return;
     }
     part.frame = *frame;
+    const double begin_s = gf_now();
     cudaError_t code = launch(part, coded->bits > 8, member->stream);
     if (code == cudaSuccess)
         code = gf_cuda_sleep(member->stream, member->ended);
+    gf_start_note(GF_START_CONVERTED, begin_s);
     if (code != cudaSuccess) /* a device that is lost fails at the picture's next use of it, too */
         snprintf(member->why, sizeof member->why, "CUDA: %s", cudaGetErrorString(code));
 }

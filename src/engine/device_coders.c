@@ -404,11 +404,11 @@ static void serve_group(struct coding_thread *thread, struct gf_coding *const *g
         await_all_returned(thread);
     const double begin_s = gf_now();
     const enum gf_status status = code_group(thread, &error, group, count);
+    if (calls->lasts && !status)
+        return;
     if (!thread->served)
         gf_start_note(calls->encodes ? GF_START_ENCODER : GF_START_DECODER, begin_s);
     thread->served = true;
-    if (calls->lasts && !status)
-        return;
     for (int i = 0; i < count; i++) {
         const bool lends = calls->encodes && !status && group[i]->picture->done;
         group[i]->picture->returned = lends ? &thread->returned[turn] : NULL;
