@@ -38,5 +38,7 @@ GF_CODER(heic_decode)
 uint64_t gf_heic_decoder_bytes(const struct gf_heif_coded *coded);
 /* Whether this machine has the library that decodes. Does not start the GPU. */
 bool gf_heic_decoder_present(void);
+/* Returns how many engines of a device that has started decode HEIC. */
+int gf_heic_decoder_engines(int device);
 
 GF_C_END

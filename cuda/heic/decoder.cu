@@ -363,4 +363,10 @@ extern "C" bool gf_heic_decoder_present(void)
     return nvdec_present();
 }
 
+extern "C" int gf_heic_decoder_engines(int device)
+{
+    const char *why;
+    return cudaSetDevice(gf_device_ordinal(device)) == cudaSuccess ? nvdec_engines(&why) : 0;
+}
+
 DEFINE_CODER(heic_decode, prepare, clear)
