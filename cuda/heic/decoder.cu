@@ -126,6 +126,8 @@ struct gf_heic_decoder : coder {
     /* The pictures that have frames which no member has taken, and the next one of the first. */
     struct gf_heic_decode_picture *first, **last;
     int next_tile;
+    int32_t kind[4]; /* of the frames that makers() was last asked about */
+    int makers;
 };
 
 /* Converts a decoded frame into its picture. */
@@ -178,24 +180,48 @@ static int frames_of(const struct gf_heic_decode_picture *picture)
     return picture->coded->columns * picture->coded->rows;
 }
 
-/* Whether the frames that are left are for other members: the first ones that wait take them. A
- * single frame so always goes to the same member, which has a decoder for it from the last time. A
- * large frame keeps an engine busy so long that one more member for every fourth engine suffices,
- * and creating a decoder takes longer than the frame. The caller holds the lock. */
-static bool is_spare(const struct gf_heic_decoder *decoder, const struct member *member)
+/* Returns the pixels of a frame. */
+static int64_t pixels_of(const struct gf_heif_coded *coded)
 {
-    enum { LARGE = 4 << 20 };
+    return (int64_t)coded->tile_width * coded->tile_height;
+}
+
+/* Returns how many members, from the first on, may decode: those that have decoders for frames of
+ * this kind, and as many more as what is left is worth, a picture or WORTH pixels each: decoders
+ * are created one after the other, and creating one takes about as long as decoding 32 megapixels,
+ * but the next pictures will need them, too. A large frame keeps an engine busy so long that one
+ * more member for every fourth engine suffices. The caller holds the lock. */
+static int makers(struct gf_heic_decoder *decoder)
+{
+    enum { WORTH = 5 << 20, LARGE = 4 << 20 };
     const struct gf_heif_coded *const coded = decoder->first->coded;
-    const int few = (5 * decoder->members + 7) / 8;
+    const int32_t kind[] = {coded->tile_width, coded->tile_height, coded->bits, coded->half_height};
+    int64_t pixels = -decoder->next_tile * pixels_of(coded);
+    if (decoder->alive < decoder->members)
+        return decoder->members;
+    if (memcmp(kind, decoder->kind, sizeof kind) != 0)
+        decoder->makers = 1;
+    memcpy(decoder->kind, kind, sizeof kind);
+    for (const struct gf_heic_decode_picture *picture = decoder->first; picture;
+         picture = picture->next)
+        pixels += max(frames_of(picture) * pixels_of(picture->coded), (int64_t)WORTH);
+    const int most = pixels_of(coded) < LARGE ? decoder->members : (5 * decoder->members + 7) / 8;
+    decoder->makers = max(decoder->makers, (int)min((int64_t)most, 1 + pixels / WORTH));
+    return decoder->makers;
+}
+
+/* Whether the frames that are left are for other members: the first ones that wait take them. A
+ * single frame so always goes to the same member, which has a decoder for it from the last time.
+ * The caller holds the lock. */
+static bool is_spare(struct gf_heic_decoder *decoder, const struct member *member)
+{
     int waiting = 0, frames = -decoder->next_tile;
     for (const struct member *other = decoder->member; other < member; other++)
         waiting += other->waits;
     for (const struct gf_heic_decode_picture *picture = decoder->first;
          picture && frames <= waiting; picture = picture->next)
         frames += frames_of(picture);
-    return frames <= waiting ||
-           (member - decoder->member >= few && decoder->alive == decoder->members &&
-            (int64_t)coded->tile_width * coded->tile_height >= LARGE);
+    return frames <= waiting || member - decoder->member >= makers(decoder);
 }
 
 /* Takes the first picture off the list. The caller holds the lock. */
