@@ -13,21 +13,32 @@ struct gf_heic_decode_picture {
     const struct gf_heif_coded *coded; /* gf_heif_coded_check() is true of it */
     const unsigned char *data;         /* the whole file */
     struct gf_view out;                /* all rows, in device memory: RGB, turned as `coded` says */
+    /* A thread of the decoder calls it when the picture is decoded or will not be, and then uses
+     * the struct no more. */
+    void (*ended)(struct gf_heic_decode_picture *picture);
+    void *context; /* for the caller's use */
     /* Results. */
     bool decoded;  /* false: the CPU must decode the picture */
     char why[120]; /* why it was not decoded */
+    /* The decoder's own: how many of the frames are not decoded yet, and the next picture. */
+    int left;
+    struct gf_heic_decode_picture *next;
 };
 
 struct gf_heic_decode_steps {
     float decode;
 };
 
-/* The frames of a group are spread over all engines of the device. */
+/* run() takes the pictures over and does not wait: ended() is called for each, unless run() fails.
+ * Their frames are spread over all engines of the device, in the order in which they came. The
+ * steps are not measured. destroy() waits until all pictures have ended. */
 GF_CODER(heic_decode)
 
 /* Returns the bytes of device memory that decoding a picture on one engine takes. */
 uint64_t gf_heic_decoder_bytes(const struct gf_heif_coded *coded);
 /* Whether this machine has the library that decodes. Does not start the GPU. */
 bool gf_heic_decoder_present(void);
+/* Returns how many engines of a device that has started decode HEIC. */
+int gf_heic_decoder_engines(int device);
 
 GF_C_END

@@ -1,13 +1,13 @@
-/* HEIC on the device: a crew of threads, two for each engine of NVDEC, takes the frames of a group
- * one by one, has them decoded and converts them into their pictures. An engine so has the next
- * frame while the last one is converted. */
+/* HEIC on the device: a crew of threads, two for each engine of NVDEC, takes the frames of all
+ * pictures one by one, has them decoded and converts them into their pictures. An engine so has the
+ * next frame while the last one is converted. */
 #include "cuda/heic/coders.h"
 
 #include <pthread.h>
 #include <stdio.h>
 
-#include "base/threads/times.h"
 #include "base/process/machine.h"
+#include "base/threads/times.h"
 #include "cuda/common/coder.cuh"
 #include "cuda/heic/nvdec.cuh"
 #include "pixel/yuv/heif_colours.h"
@@ -120,21 +120,20 @@ struct gf_heic_decoder : coder {
     uint64_t bytes_each; /* of device memory for each member */
     struct member member[EACH * ENGINES_MOST];
     pthread_mutex_t lock; /* guards the members below, and the results of pictures */
-    pthread_cond_t filled, done;
+    pthread_cond_t filled;
     bool ended;
     int alive; /* members that can decode, or may be able to */
-    /* The group: its pictures, the next frame, and how many members have one of its frames. */
-    struct gf_heic_decode_picture *pictures;
-    int count, next, next_tile, working;
-    enum gf_status status;
-    struct gf_error error;
+    /* The pictures that have frames which no member has taken, and the next one of the first. */
+    struct gf_heic_decode_picture *first, **last;
+    int next_tile;
+    int32_t kind[4]; /* of the frames that makers() was last asked about */
+    int makers;
 };
 
 /* Converts a decoded frame into its picture. */
 static void take_frame(void *context, const struct nvdec_frame *frame)
 {
     struct member *const member = (struct member *)context;
-    struct gf_heic_decoder *const decoder = member->decoder;
     const struct gf_heif_coded *const coded = member->picture->coded;
     const int matrix = coded->matrix < 0 ? frame->matrix : coded->matrix;
     struct part part;
@@ -146,15 +145,13 @@ static void take_frame(void *context, const struct nvdec_frame *frame)
         return;
     }
     part.frame = *frame;
+    const double begin_s = gf_now();
     cudaError_t code = launch(part, coded->bits > 8, member->stream);
     if (code == cudaSuccess)
         code = gf_cuda_sleep(member->stream, member->ended);
-    if (code == cudaSuccess)
-        return;
-    snprintf(member->why, sizeof member->why, "CUDA failed");
-    pthread_mutex_lock(&decoder->lock);
-    decoder->status = gf_cuda_fail(&decoder->error, decoder->device, "a frame of NVDEC", code);
-    pthread_mutex_unlock(&decoder->lock);
+    gf_start_note(GF_START_CONVERTED, begin_s);
+    if (code != cudaSuccess) /* a device that is lost fails at the picture's next use of it, too */
+        snprintf(member->why, sizeof member->why, "CUDA: %s", cudaGetErrorString(code));
 }
 
 /* Decodes the member's frame. Leaves in member->why why it could not. */
@@ -178,35 +175,99 @@ static void decode_frame(struct member *member)
         snprintf(member->why, sizeof member->why, "%s", why);
 }
 
-/* Whether the group has another frame; those of pictures that have failed are left out. The caller
- * holds the lock. */
-static bool has_frame(struct gf_heic_decoder *decoder)
+static int frames_of(const struct gf_heic_decode_picture *picture)
 {
-    for (; decoder->alive && decoder->next < decoder->count;
-         decoder->next++, decoder->next_tile = 0) {
-        const struct gf_heic_decode_picture *const picture = &decoder->pictures[decoder->next];
-        if (picture->decoded && decoder->next_tile < picture->coded->columns * picture->coded->rows)
-            return true;
-    }
-    return false;
+    return picture->coded->columns * picture->coded->rows;
 }
 
-/* Whether the members before this one that wait suffice for the frames that are left. A single
- * frame so always goes to the same member, which has a decoder for it from the last time. The
- * caller holds the lock. */
-static bool is_spare(const struct gf_heic_decoder *decoder, const struct member *member)
+/* Returns the pixels of a frame. */
+static int64_t pixels_of(const struct gf_heif_coded *coded)
+{
+    return (int64_t)coded->tile_width * coded->tile_height;
+}
+
+/* Returns how many members, from the first on, may decode: those that have decoders for frames of
+ * this kind, and as many more as what is left is worth, a picture or WORTH pixels each: decoders
+ * are created one after the other, and creating one takes about as long as decoding 32 megapixels,
+ * but the next pictures will need them, too. A large frame keeps an engine busy so long that one
+ * more member for every fourth engine suffices. The caller holds the lock. */
+static int makers(struct gf_heic_decoder *decoder)
+{
+    enum { WORTH = 5 << 20, LARGE = 4 << 20 };
+    const struct gf_heif_coded *const coded = decoder->first->coded;
+    const int32_t kind[] = {coded->tile_width, coded->tile_height, coded->bits, coded->half_height};
+    int64_t pixels = -decoder->next_tile * pixels_of(coded);
+    if (decoder->alive < decoder->members)
+        return decoder->members;
+    if (memcmp(kind, decoder->kind, sizeof kind) != 0)
+        decoder->makers = 1;
+    memcpy(decoder->kind, kind, sizeof kind);
+    for (const struct gf_heic_decode_picture *picture = decoder->first; picture;
+         picture = picture->next)
+        pixels += max(frames_of(picture) * pixels_of(picture->coded), (int64_t)WORTH);
+    const int most = pixels_of(coded) < LARGE ? decoder->members : (5 * decoder->members + 7) / 8;
+    decoder->makers = max(decoder->makers, (int)min((int64_t)most, 1 + pixels / WORTH));
+    return decoder->makers;
+}
+
+/* Whether the frames that are left are for other members: the first ones that wait take them. A
+ * single frame so always goes to the same member, which has a decoder for it from the last time.
+ * The caller holds the lock. */
+static bool is_spare(struct gf_heic_decoder *decoder, const struct member *member)
 {
     int waiting = 0, frames = -decoder->next_tile;
     for (const struct member *other = decoder->member; other < member; other++)
         waiting += other->waits;
-    for (int i = decoder->next; i < decoder->count && frames <= waiting; i++) {
-        const struct gf_heic_decode_picture *const picture = &decoder->pictures[i];
-        frames += picture->decoded || i == decoder->next
-                      ? picture->coded->columns * picture->coded->rows
-                      : 0;
-    }
-    return frames <= waiting;
+    for (const struct gf_heic_decode_picture *picture = decoder->first;
+         picture && frames <= waiting; picture = picture->next)
+        frames += frames_of(picture);
+    return frames <= waiting || member - decoder->member >= makers(decoder);
 }
+
+/* Takes the first picture off the list. The caller holds the lock. */
+static void drop_first(struct gf_heic_decoder *decoder)
+{
+    decoder->first = decoder->first->next;
+    if (!decoder->first)
+        decoder->last = &decoder->first;
+    decoder->next_tile = 0;
+}
+
+/* Gives up a picture that waits for its first frame. The caller holds the lock. */
+static void refuse(struct gf_heic_decode_picture *picture, const char *why)
+{
+    picture->decoded = false;
+    snprintf(picture->why, sizeof picture->why, "%s", why);
+    picture->ended(picture);
+}
+
+/* Decodes the next frame. The caller holds the lock. */
+static void do_frame(struct member *member)
+{
+    struct gf_heic_decoder *const decoder = member->decoder;
+    struct gf_heic_decode_picture *const picture = member->picture = decoder->first;
+    member->tile = decoder->next_tile++;
+    if (decoder->next_tile == frames_of(picture))
+        drop_first(decoder);
+    pthread_mutex_unlock(&decoder->lock);
+    decode_frame(member);
+    pthread_mutex_lock(&decoder->lock);
+    if (*member->why) {
+        picture->decoded = false;
+        memcpy(picture->why, member->why, sizeof member->why);
+        if (picture == decoder->first) { /* its other frames are not needed */
+            picture->left -= frames_of(picture) - decoder->next_tile;
+            drop_first(decoder);
+        }
+    }
+    if (--picture->left)
+        return;
+    pthread_mutex_unlock(&decoder->lock);
+    picture->ended(picture);
+    pthread_mutex_lock(&decoder->lock);
+}
+
+static const char no_member[] = "no thread of NVDEC could start";
 
 /* The main function of the crew's threads. */
 static void *work(void *argument)
@@ -220,26 +281,20 @@ static void *work(void *argument)
             cudaSuccess)
         member->nvdec = nvdec_open(decoder->bytes_each, member->stream);
     pthread_mutex_lock(&decoder->lock);
-    if (!member->nvdec && !--decoder->alive)
-        pthread_cond_signal(&decoder->done);
-    while (member->nvdec && !decoder->ended) {
-        member->waits = !has_frame(decoder) || is_spare(decoder, member);
-        if (member->waits) {
+    decoder->alive -= !member->nvdec;
+    while (decoder->first && !decoder->alive) {
+        struct gf_heic_decode_picture *const picture = decoder->first;
+        drop_first(decoder);
+        refuse(picture, no_member);
+    }
+    if (!member->nvdec) /* nothing is spare any more */
+        pthread_cond_broadcast(&decoder->filled);
+    while (member->nvdec && (decoder->first || !decoder->ended)) {
+        member->waits = !decoder->first || (!decoder->ended && is_spare(decoder, member));
+        if (member->waits)
             pthread_cond_wait(&decoder->filled, &decoder->lock);
-            continue;
-        }
-        member->picture = &decoder->pictures[decoder->next];
-        member->tile = decoder->next_tile++;
-        decoder->working++;
-        pthread_mutex_unlock(&decoder->lock);
-        decode_frame(member);
-        pthread_mutex_lock(&decoder->lock);
-        decoder->working--;
-        if (*member->why) {
-            member->picture->decoded = false;
-            memcpy(member->picture->why, member->why, sizeof member->why);
-        }
-        pthread_cond_signal(&decoder->done);
+        else
+            do_frame(member);
     }
     pthread_mutex_unlock(&decoder->lock);
     nvdec_close(member->nvdec);
@@ -255,7 +310,7 @@ static enum gf_status prepare(struct gf_heic_decoder *decoder, struct gf_error *
 {
     pthread_mutex_init(&decoder->lock, NULL);
     pthread_cond_init(&decoder->filled, NULL);
-    pthread_cond_init(&decoder->done, NULL);
+    decoder->last = &decoder->first;
     /* What a decoder of frames of 12 megapixels takes, and some more. */
     enum { BYTES_LEAST = 128 << 20 };
     int members = EACH * min(nvdec_engines(&decoder->why), ENGINES_MOST);
@@ -284,7 +339,6 @@ static void clear(struct gf_heic_decoder *decoder)
         if (decoder->member[i].started)
             pthread_join(decoder->member[i].thread, NULL);
     }
-    pthread_cond_destroy(&decoder->done);
     pthread_cond_destroy(&decoder->filled);
     pthread_mutex_destroy(&decoder->lock);
 }
@@ -298,37 +352,28 @@ static bool fits(const struct gf_heic_decode_picture *picture)
 
 extern "C" enum gf_status gf_heic_decoder_run(struct gf_heic_decoder *decoder,
                                               struct gf_heic_decode_picture *pictures, int count,
-                                              struct gf_error *error)
+                                              struct gf_error *)
 {
-    const double begin_s = gf_now();
-    coder_begin_times(decoder);
-    for (int i = 0; i < count; i++) {
-        const char *const why = !decoder->members     ? decoder->why
-                                : !fits(&pictures[i]) ? "it is not what its description says"
-                                                      : "";
-        snprintf(pictures[i].why, sizeof pictures[i].why, "%s", why);
-        pictures[i].decoded = !*why;
-    }
     pthread_mutex_lock(&decoder->lock);
-    decoder->pictures = pictures;
-    decoder->count = decoder->members ? count : 0;
-    decoder->next = decoder->next_tile = 0;
-    decoder->status = GF_OK;
-    pthread_cond_broadcast(&decoder->filled);
-    while (decoder->working || has_frame(decoder))
-        pthread_cond_wait(&decoder->done, &decoder->lock);
-    for (int i = 0; i < count && decoder->members && !decoder->alive; i++) {
-        pictures[i].decoded = false;
-        snprintf(pictures[i].why, sizeof pictures[i].why, "no thread of NVDEC could start");
+    for (struct gf_heic_decode_picture *picture = pictures; picture < pictures + count; picture++) {
+        const char *const why = !decoder->members ? decoder->why
+                                : !decoder->alive ? no_member
+                                : !fits(picture)  ? "it is not what its description says"
+                                                  : NULL;
+        if (why) {
+            refuse(picture, why);
+            continue;
+        }
+        *picture->why = '\0';
+        picture->decoded = true;
+        picture->left = frames_of(picture);
+        picture->next = NULL;
+        *decoder->last = picture;
+        decoder->last = &picture->next;
     }
-    decoder->count = 0;
-    const enum gf_status status = decoder->status;
-    if (status && error)
-        *error = decoder->error;
+    pthread_cond_broadcast(&decoder->filled);
     pthread_mutex_unlock(&decoder->lock);
-    if (decoder->times)
-        decoder->times[0] = (float)((gf_now() - begin_s) * 1e3);
-    return status;
+    return GF_OK;
 }
 
 /* Returns what a decoder of NVDEC takes with four surfaces and one for its output. */
@@ -342,6 +387,12 @@ extern "C" uint64_t gf_heic_decoder_bytes(const struct gf_heif_coded *coded)
 extern "C" bool gf_heic_decoder_present(void)
 {
     return nvdec_present();
+}
+
+extern "C" int gf_heic_decoder_engines(int device)
+{
+    const char *why;
+    return cudaSetDevice(gf_device_ordinal(device)) == cudaSuccess ? nvdec_engines(&why) : 0;
 }
 
 DEFINE_CODER(heic_decode, prepare, clear)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/threads/times.h"
+
 #define CALLS(CALL) \
     CALL(GetDecoderCaps) \
     CALL(CreateDecoder) \
@@ -79,6 +81,7 @@ struct nvdec {
     void (*take)(void *context, const struct nvdec_frame *frame);
     void *context;
     bool taken;
+    double begin_s;
     char why[120]; /* the first failure; "": none */
 };
 
@@ -122,7 +125,9 @@ static int choose_decoder(struct nvdec *nvdec, const CUVIDDECODECREATEINFO *info
                       (int)(bytes >> 20));
     kept->info = *info;
     CUVIDDECODECREATEINFO asked = *info;
+    const double begin_s = gf_now();
     const CUresult code = cuvid.CreateDecoder(&kept->handle, &asked);
+    gf_start_note(GF_START_NVDEC, begin_s);
     if (code != CUDA_SUCCESS) {
         kept->handle = NULL;
         return refuse(nvdec, "no decoder for this chroma, depth and size: cuvidCreateDecoder",
@@ -180,6 +185,7 @@ static int CUDAAPI decode(void *context, CUVIDPICPARAMS *picture)
     struct nvdec *const nvdec = (struct nvdec *)context;
     if (!nvdec->decoder)
         return refuse(nvdec, "the frame has no parameters", 0);
+    nvdec->begin_s = gf_now();
     const CUresult code = cuvid.DecodePicture(nvdec->decoder->handle, picture);
     return code == CUDA_SUCCESS ? 1 : refuse(nvdec, "cuvidDecodePicture", code);
 }
@@ -225,6 +231,7 @@ static int CUDAAPI show(void *context, CUVIDPARSERDISPINFO *shown)
         cuvid.MapVideoFrame64(handle, shown->picture_index, &address, &pitch, &process);
     if (code != CUDA_SUCCESS)
         return refuse(nvdec, "cuvidMapVideoFrame", code);
+    gf_start_note(GF_START_FRAME, nvdec->begin_s);
     (void)cuvid.GetDecodeStatus(handle, shown->picture_index, &state);
     if (state.decodeStatus == cuvidDecodeStatus_Error ||
         state.decodeStatus == cuvidDecodeStatus_Error_Concealed) {

@@ -18,6 +18,7 @@
 #include "batch/devices/devices.h"
 #include "bench/timing.h"
 #include "codec/io/output.h"
+#include "cuda/heic/coders.h"
 #include "engine/backend.h"
 
 extern char **environ;
@@ -392,13 +393,25 @@ static enum kind kind_of(int figure)
         return (figure - GF_FIGURE_NAMED) % 2 ? DEVICE_FILTERS : FILTERS;
     if ((figure >= GF_FIGURE_JPEG_DECODE && figure <= GF_FIGURE_PNM_ENCODE) ||
         (figure >= GF_FIGURE_WEBP_DECODE && figure <= GF_FIGURE_GIF_ENCODE) ||
-        figure == GF_FIGURE_CUDA_FILE || figure == GF_FIGURE_CUDA_PNG_FILE)
+        figure == GF_FIGURE_CUDA_FILE || figure == GF_FIGURE_CUDA_PNG_FILE ||
+        figure == GF_FIGURE_CUDA_HEIC_FILE)
         return CODECS;
     if (figure >= GF_FIGURE_CUDA_FIRST && figure <= GF_FIGURE_CUDA_PNG_CROWD)
         return FIRST_PICTURES;
     if (figure >= GF_FIGURE_CUDA_DECODE && figure <= GF_FIGURE_CUDA_PNG_ENCODE)
         return DEVICE_CODECS;
     return NO_KIND;
+}
+
+/* The program writes no HEIC that it could decode. The engines' number tells how long decoding
+ * takes. */
+static void count_engines(struct gf_calibration *calibration)
+{
+    enum { DECLARED_ENGINES = 7 };
+    const int figure = GF_FIGURE_CUDA_HEIC_DECODE, engines = gf_heic_decoder_engines(0);
+    if (engines)
+        calibration->derived[figure] = gf_figure_calibrate(
+            &calibration->figures, figure, gf_figure(NULL, figure) * DECLARED_ENGINES / engines);
 }
 
 static void derive_others(struct gf_calibration *calibration)
@@ -489,8 +502,10 @@ enum gf_status gf_calibrate(const char *program, double seconds, struct gf_calib
         if (likely)
             run_jobs(&calibrator, true);
         calibration->gpu = calibration->figures.calibrated[GF_FIGURE_CUDA_START] > 0;
-        if (calibration->gpu)
+        if (calibration->gpu) {
             run_filters(&calibrator, true);
+            count_engines(calibration);
+        }
         run_filters(&calibrator, false);
         derive_others(calibration);
     }

@@ -51,6 +51,11 @@ bool gf_heic_decoder_present(void)
     return false;
 }
 
+int gf_heic_decoder_engines(int device)
+{
+    return 0;
+}
+
 #ifndef GF_WITH_CUDA
 CODER(jpeg_decode)
 CODER(jpeg_encode)

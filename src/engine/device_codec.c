@@ -292,7 +292,8 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
          * pinned during such work. */
         if (gf_coder_calls[picture.kind].slow)
             gf_buffer_pool_pin_shared(buffers);
-        gf_buffer_pool_pin(buffers, file->data);
+        if (!gf_coder_calls[picture.kind].lasts) /* else the CPU reads the bytes */
+            gf_buffer_pool_pin(buffers, file->data);
         status = gf_device_coders_run(coders, &picture, error);
         decoded = picture.done;
         file->end = decoded && file->decoder->end ? file->begin + file->decoder->end(&picture) : 0;

@@ -10,10 +10,8 @@
 #include "base/threads/times.h"
 #include "gpufilter/device.h"
 
-/* Makes the functions of gf_coder_calls for the coder struct gf_NAMEr. DONE is the member of its
- * picture that says whether the picture was coded. An encoder's result is SIZE bytes at DATA; a
- * decoder writes its result to the memory that the picture names. */
-#define ADAPT(NAME, DONE, DATA, SIZE) \
+/* Makes the functions of gf_coder_calls for the coder struct gf_NAMEr, except run(). */
+#define ADAPT_ALL_BUT_RUN(NAME) \
     static enum gf_status NAME##_create(int device, uint64_t bytes, void **coder, \
                                         struct gf_error *error) \
     { \
@@ -29,7 +27,13 @@
     static void NAME##_expect(void *coder, int pictures) \
     { \
         gf_##NAME##r_expect(coder, pictures); \
-    } \
+    }
+
+/* Makes all of them. DONE is the member of its picture that says whether the picture was coded. An
+ * encoder's result is SIZE bytes at DATA; a decoder writes its result to the memory that the
+ * picture names. */
+#define ADAPT(NAME, DONE, DATA, SIZE) \
+    ADAPT_ALL_BUT_RUN(NAME) \
     static enum gf_status NAME##_run(void *coder, int expected, \
                                      struct gf_coder_picture *const *group, int count, \
                                      struct gf_error *error) \
@@ -52,9 +56,28 @@ ADAPT(jpeg_decode, decoded, NULL, 0)
 ADAPT(jpeg_encode, encoded, pictures[i].scan, pictures[i].size)
 ADAPT(png_decode, decoded, NULL, 0)
 ADAPT(png_encode, encoded, pictures[i].chunks, pictures[i].size)
-ADAPT(heic_decode, decoded, NULL, 0)
+ADAPT_ALL_BUT_RUN(heic_decode)
 ADAPT(yuv_decode, decoded, NULL, 0)
 ADAPT(yuv_encode, encoded, pictures[i].frame, pictures[i].size)
+
+static void heic_ended(struct gf_heic_decode_picture *heic)
+{
+    struct gf_coder_picture *const picture = heic->context;
+    struct gf_coding *const coding = picture->coding;
+    picture->done = heic->decoded;
+    coding->ended(coding);
+}
+
+/* The group is one picture. */
+static enum gf_status heic_decode_run(void *coder, int expected,
+                                      struct gf_coder_picture *const *group, int count,
+                                      struct gf_error *error)
+{
+    (void)expected;
+    group[0]->heic_decode.ended = heic_ended;
+    group[0]->heic_decode.context = group[0];
+    return gf_heic_decoder_run(coder, &group[0]->heic_decode, count, error);
+}
 
 static uint64_t jpeg_decode_bytes(const struct gf_coder_picture *picture)
 {
@@ -111,7 +134,8 @@ const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
     [GF_CODER_PNG_DECODE] = {false, false, false, USUAL, UINT64_MAX, CALLS(png_decode)},
     [GF_CODER_PNG_STREAM_DECODE] = {false, true, false, SLOW, UINT64_MAX, CALLS(png_decode)},
     [GF_CODER_PNG_ENCODE] = {true, false, false, USUAL, PINNED_GROUP_BYTES, CALLS(png_encode)},
-    [GF_CODER_HEIC_DECODE] = {false, false, false, USUAL, UINT64_MAX, CALLS(heic_decode)},
+    [GF_CODER_HEIC_DECODE] = {false, false, false, 1, UINT64_MAX, CALLS(heic_decode),
+                              .lasts = true},
     [GF_CODER_YUV_DECODE] = {false, false, false, USUAL, UINT64_MAX, CALLS(yuv_decode)},
     [GF_CODER_YUV_ENCODE] = {true, false, false, USUAL, PINNED_GROUP_BYTES, CALLS(yuv_encode)},
 };
@@ -120,11 +144,18 @@ const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
 
 /* Two threads decode and two encode, so that one of them copies while the other one computes. With
  * larger groups all callers would come and go together, and the device would do one kind of work at
- * a time. SLOW_THREADS more threads decode the pictures of such groups (SLOW); they are started
- * when the first such picture comes. On an H200 8 groups of 128 progressive JPEGs at once decode
- * 10,966 pictures of 1080p a second, 4 groups 7,538. */
-enum role { DECODES, ENCODES, DECODES_SLOWLY, ROLES };
-enum { USUAL_THREADS = 4, SLOW_THREADS = 8, THREADS = USUAL_THREADS + SLOW_THREADS, TURNS = 2 };
+ * a time. SLOW_THREADS more threads decode the pictures of such groups (SLOW), and one more gives
+ * pictures to coders that last; they are started when the first such picture comes. On an H200 8
+ * groups of 128 progressive JPEGs at once decode 10,966 pictures of 1080p a second, 4 groups
+ * 7,538. */
+enum role { DECODES, ENCODES, DECODES_SLOWLY, HANDS_OVER, ROLES };
+enum {
+    USUAL_THREADS = 4,
+    SLOW_THREADS = 8,
+    HANDING_THREAD = USUAL_THREADS + SLOW_THREADS,
+    THREADS,
+    TURNS = 2
+};
 
 /* How long the first picture of a slow group waits for others. When a group is done, the callers
  * bring their next pictures at about the same time. Without the wait the first of them would be a
@@ -135,8 +166,8 @@ static const double GATHER_S = 4e-3;
 struct queue {
     struct gf_coding *first, **last;
     int count;
-    bool slow;
-    unsigned wanted; /* kinds of coders to create, a bit for each */
+    bool slow, staffed; /* staffed: it has a thread */
+    unsigned wanted;    /* kinds of coders to create, a bit for each */
     pthread_cond_t filled;
 };
 
@@ -373,6 +404,8 @@ static void serve_group(struct coding_thread *thread, struct gf_coding *const *g
         await_all_returned(thread);
     const double begin_s = gf_now();
     const enum gf_status status = code_group(thread, &error, group, count);
+    if (calls->lasts && !status)
+        return;
     if (!thread->served)
         gf_start_note(calls->encodes ? GF_START_ENCODER : GF_START_DECODER, begin_s);
     thread->served = true;
@@ -424,15 +457,19 @@ static void start_thread(struct gf_device_coders *coders, int i, enum role role)
     thread->coders = coders;
     thread->queue = &coders->queue[role];
     thread->started = !pthread_create(&thread->thread, NULL, coding_thread_main, thread);
+    thread->queue->staffed |= thread->started;
 }
 
-/* Starts the threads for pictures that take long, which get a part of the memory of the others.
- * The caller holds the lock. */
-static void start_slow_threads(struct gf_device_coders *coders)
+/* Starts `count` threads of a role, unless they have been: they get a part of the memory of the
+ * others. The caller holds the lock. */
+static void start_more_threads(struct gf_device_coders *coders, int first, int count,
+                               enum role role)
 {
-    coders->threads = THREADS;
-    for (int i = USUAL_THREADS; i < THREADS; i++)
-        start_thread(coders, i, DECODES_SLOWLY);
+    if (coders->thread[first].coders)
+        return;
+    coders->threads += count;
+    for (int i = first; i < first + count; i++)
+        start_thread(coders, i, role);
 }
 
 /* Returns the queue for pictures of that kind, whose threads have been started. The caller holds
@@ -440,9 +477,14 @@ static void start_slow_threads(struct gf_device_coders *coders)
 static struct queue *queue_of(struct gf_device_coders *coders, enum gf_coder_kind kind)
 {
     const struct gf_coder_calls *const calls = &gf_coder_calls[kind];
-    if (calls->slow && coders->threads < THREADS)
-        start_slow_threads(coders);
-    return &coders->queue[calls->slow ? DECODES_SLOWLY : calls->encodes ? ENCODES : DECODES];
+    if (calls->slow)
+        start_more_threads(coders, USUAL_THREADS, SLOW_THREADS, DECODES_SLOWLY);
+    if (calls->lasts)
+        start_more_threads(coders, HANDING_THREAD, 1, HANDS_OVER);
+    return &coders->queue[calls->slow      ? DECODES_SLOWLY
+                          : calls->lasts   ? HANDS_OVER
+                          : calls->encodes ? ENCODES
+                                           : DECODES];
 }
 
 void gf_device_coders_prepare(struct gf_device_coders *coders, enum gf_coder_kind kind)
@@ -461,8 +503,7 @@ void gf_device_coders_prepare(struct gf_device_coders *coders, enum gf_coder_kin
 static bool append(struct gf_device_coders *coders, struct gf_coding *coding)
 {
     struct queue *const queue = queue_of(coders, coding->picture->kind);
-    if (coding->bytes > bytes_of_thread(coders) ||
-        (queue->slow && !coders->thread[USUAL_THREADS].started))
+    if (coding->bytes > bytes_of_thread(coders) || !queue->staffed)
         return false;
     coding->next = NULL;
     coding->came_s = gf_now();
@@ -480,6 +521,7 @@ void gf_device_coders_begin(struct gf_device_coders *coders, struct gf_coding *c
     for (int i = 0; i < count; i++) {
         struct gf_coder_picture *const picture = codings[i]->picture;
         picture->done = false;
+        picture->coding = codings[i];
         picture->returned = NULL;
         codings[i]->status = GF_OK;
         codings[i]->bytes = gf_coder_calls[picture->kind].bytes(picture);
@@ -558,7 +600,7 @@ static bool start_threads(struct gf_device_coders *coders)
     for (int i = 0; i < USUAL_THREADS; i++)
         start_thread(coders, i, i % 2 ? ENCODES : DECODES);
     /* each role must have a thread */
-    return coders->thread[DECODES].started && coders->thread[ENCODES].started;
+    return coders->queue[DECODES].staffed && coders->queue[ENCODES].staffed;
 }
 
 /* The threads' waits for pictures end by the clock of gf_now(). */

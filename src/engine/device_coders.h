@@ -46,6 +46,7 @@ struct gf_coder_picture {
     const unsigned char *data; /* the encoder's result: the bytes of the file between its headers
                                 * and its end */
     size_t size;
+    void *coding;    /* its struct gf_coding */
     sem_t *returned; /* the semaphore that gf_coder_picture_return() posts; NULL: nobody waits for
                       * the return */
 };
@@ -62,12 +63,14 @@ struct gf_coder_calls {
     enum gf_status (*create)(int device, uint64_t bytes, void **coder, struct gf_error *error);
     void (*destroy)(void *coder);              /* does nothing with NULL */
     void (*expect)(void *coder, int pictures); /* the likely number that come at the same time */
-    /* Codes a group and returns when it is done. expected: the likely number of pictures that come
-     * at the same time. */
+    /* Codes a group and returns when it is done; if the coder lasts, when the coder has taken over
+     * the picture, whose coding it ends. expected: the likely number of pictures that come at the
+     * same time. */
     enum gf_status (*run)(void *coder, int expected, struct gf_coder_picture *const *group,
                           int count, struct gf_error *error);
     /* Bytes of device memory that a picture takes in a group. */
     uint64_t (*bytes)(const struct gf_coder_picture *picture);
+    bool lasts; /* the coder has threads of its own, and takes one picture after the other */
 };
 
 extern const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS];

@@ -12,6 +12,7 @@
 #   SETS="alone server"   without a server, with one
 #   CASES=PATTERN         only the cases whose names match (grep -E)
 #   RESULTS=FILE.json     where the figures go (tests/bench/results/auto-DATE.json, and .txt)
+#   BENCH_HEIC=FILE       the picture of the cases of HEIC where there is no heif-enc
 #   RECKONING=1           also prints the figures that each estimate was made of
 #   GF_COMMIT=NAME        the commit, where git does not know it
 set -u
@@ -46,6 +47,7 @@ make_form() { # NAME.FORM
     [ ! -e "$work/$1" ] || return 0
     case $1 in
     *.progressive.jpg) "$program" --device=cpu -q --progressive -i "$from" -o "$work/$1" ;;
+    *.heic) heif-enc -q 60 -o "$work/$1" "$work/${1%.*}.png" >/dev/null || cp "${BENCH_HEIC:-/nowhere}" "$work/$1" ;;
     *.other.png) python3 -c 'import cv2, sys; cv2.imwrite(sys.argv[2], cv2.imread(sys.argv[1]), [cv2.IMWRITE_PNG_COMPRESSION, 6])' "$from" "$work/$1" ;;
     *) "$program" --device=cpu -q -i "$from" -o "$work/$1" ;;
     esac 2>/dev/null

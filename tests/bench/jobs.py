@@ -4,6 +4,7 @@ processes, on one GPU and on several, beside the file system's floor and beside 
 Arguments: the program, and the program that reads and writes alone (floor.c). Environment:
   BENCH_FILES=16000     pictures of 1920x1080; of 12 megapixels there are 3/8 as many
   BENCH_PICTURES=DIR    photographs that the pictures are made of (the samples)
+  BENCH_HEIC=DIR        HEICs of 12 megapixels, tiled*.heic and whole*.heic; without it they are left out
   BENCH_DIR=/dev/shm    where all files lie
   BENCH_JOBS=REGEX      the jobs whose names match
   BENCH_PEERS=1         0 leaves the peers out
@@ -125,6 +126,17 @@ class Pictures:
     def own(self):
         return self.kinds("own", "1920:1080", ".png")
 
+    def heics(self, kind):
+        place, source = os.path.join(work, "kinds", kind), os.environ["BENCH_HEIC"]
+        os.makedirs(place)
+        return [shutil.copy(os.path.join(source, name), place) for name in sorted(os.listdir(source)) if re.match(kind + r".*\.heic$", name)]
+
+    def tiled(self):
+        return self.heics("tiled")
+
+    def whole(self):
+        return self.heics("whole")
+
     def mixed(self):
         """70, 20 and 10 in a hundred: baseline JPEGs, progressive ones, others."""
         place = os.path.join(work, "kinds", "other")
@@ -161,6 +173,8 @@ FOLDERS = {
     "progressive 1080p": ("progressive", files * 5 // 8),
     "PNGs of 1080p by Pillow": ("by_pillow", files * 3 // 20),
     "PNGs of 1080p of our own": ("own", files * 3 // 20),
+    "HEICs of 12 megapixels in tiles": ("tiled", files * 3 // 20),
+    "HEICs of 12 megapixels in one frame": ("whole", files * 3 // 20),
 }
 
 
@@ -176,6 +190,8 @@ JOBS = [
     ("blur=2,equalize", "progressive 1080p", "blur=2,equalize", 4500, None),
     ("thumbnail=256", "PNGs of 1080p by Pillow", "thumbnail=256", 2000, None),
     ("thumbnail=256", "PNGs of 1080p of our own", "thumbnail=256", 3000, None),
+    ("thumbnail=256", "HEICs of 12 megapixels in tiles", "thumbnail=256", 235, None),
+    ("thumbnail=256", "HEICs of 12 megapixels in one frame", "thumbnail=256", 370, None),
     ("thumbnail=256", "a tar of 1080p", "thumbnail=256", 13000, None),
     ("blur=2,equalize", "1080p", "blur=2,equalize", 13000, 0.45),
     ("resize=w=960", "1080p", "resize=w=960", 14000, None),
@@ -230,6 +246,9 @@ def run_job(job, folders, gpus):
     title = f"{name} of {pictures}"
     if "Pillow" in pictures and not Image:
         say(f"{title}: left out, there is no Pillow")
+        return
+    if "HEIC" in pictures and not os.environ.get("BENCH_HEIC"):
+        say(f"{title}: left out, BENCH_HEIC is not set")
         return
     path = folders[pictures]
     count = count_of(path)

@@ -299,6 +299,7 @@ enum gf_status gf_heic_decoder_run(struct gf_heic_decoder *decoder,
             memset(gf_view_row(out, y), pictures[i].data[last.offset + last.size - 1],
                    gf_row_bytes(out->format));
         add(&fake.decoded, pictures[i].decoded);
+        pictures[i].ended(&pictures[i]);
     }
     return GF_OK;
 }

@@ -5,7 +5,9 @@ EMULATED_ARCH ?= 90
 # address,alignment: finds accesses outside of memory; kernel-address: reads of what nothing has written, too.
 EMULATOR_SANITIZE ?= address,alignment
 EMULATOR := $(BUILD)-emulator$(filter-out 90,$(EMULATED_ARCH))$(if $(findstring kernel,$(EMULATOR_SANITIZE)),-written)
-EMULATOR_TESTS ?= full_device run_device device_batch jpeg_device jpeg_encoder png_decoder png_streams png_encoder yuv_device
+EMULATOR_TESTS ?= full_device run_device device_batch jpeg_device jpeg_encoder png_decoder png_streams png_encoder heic_device yuv_device
+# libde265 decodes for NVDEC, where its headers and those of ffnvcodec are.
+EMULATED_NVDEC = $(if $(filter 1,$(NVDEC)),$(if $(wildcard /usr/include/libde265/de265.h),$(EMULATOR)/libnvcuvid.so.1))
 EMULATOR_OBJ := $(patsubst tests/emulator/%.cpp,$(EMULATOR)/cudart/%.o,$(wildcard tests/emulator/*.cpp))
 ifeq ($(EMULATOR_SANITIZE),kernel-address)
 EMULATOR_FLAGS :=
@@ -25,11 +27,15 @@ test-emulator: emulator ## every CUDA kernel on the processor, thread by thread,
 	@tests/emulator/run.sh $(EMULATOR) $(EMULATOR_TESTS)
 
 # A build whose nvcc and CUDA runtime are the emulator's.
-emulator: $(EMULATOR)/libcudart_static.a
+emulator: $(EMULATOR)/libcudart_static.a $(EMULATED_NVDEC)
 	+@$(EMULATOR_MAKE) $(EMULATOR)/gpufilter $(EMULATOR_TESTS:%=$(EMULATOR)/tests/test_%)
 
 $(EMULATOR)/libcudart_static.a: $(EMULATOR_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+$(EMULATOR)/libnvcuvid.so.1: tests/emulator/nvcuvid.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) -std=gnu17 -O2 -g -Wall -Wextra -fPIC -shared -o $@ $< -lde265 -pthread
 
 $(EMULATOR)/cudart/%.o: tests/emulator/%.cpp
 	@mkdir -p $(@D)

@@ -159,6 +159,9 @@ static const char *name_of(enum gf_start_part part)
         [GF_START_KERNELS] = "kernels loaded ahead",
         [GF_START_DECODER] = "first group decoded",
         [GF_START_ENCODER] = "first group encoded",
+        [GF_START_NVDEC] = "decoders of NVDEC",
+        [GF_START_FRAME] = "frames by NVDEC",
+        [GF_START_CONVERTED] = "frames converted",
         [GF_START_PICTURE] = "first pictures",
         [GF_START_SERVER] = "the server",
     };

@@ -63,6 +63,9 @@ enum gf_start_part {
     GF_START_KERNELS,      /* kernels are loaded before they are needed */
     GF_START_DECODER,      /* the GPU's codec decodes its first group of pictures */
     GF_START_ENCODER,      /* the GPU's codec encodes its first group of pictures */
+    GF_START_NVDEC,        /* a decoder of NVDEC is created */
+    GF_START_FRAME,        /* NVDEC decodes a frame, with the wait for an engine */
+    GF_START_CONVERTED,    /* a frame of NVDEC is converted into its picture */
     GF_START_PICTURE,      /* a pipeline's first picture is done */
     GF_START_SERVER,       /* a server processes a picture */
     GF_START_SERVER_KINDS, /* the first of GF_SPAN_KINDS numbers, one for each kind of span in a

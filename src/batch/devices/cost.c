@@ -77,6 +77,8 @@ enum gf_figure_id gf_cost_decoder(enum gf_file_format format, double bytes, doub
         *times = with_bytes(bytes, pixels, 0.28, 0.5);
     else if (format == GF_FILE_PNG)
         *times = with_bytes(bytes, pixels, 1.5, 0.6);
+    else if (format == GF_FILE_HEIC)
+        *times = with_bytes(bytes, pixels, 0.12, 0.4);
     const enum gf_figure_id figure = (int)format < CODERS ? coders[format].decode : 0;
     return figure ? figure : GF_FIGURE_PNM_DECODE;
 }

@@ -34,7 +34,7 @@
     X(AVIF_ENCODE, "avif-encode", 600, "ns/pixel", "encoding AVIF, a thread") \
     X(JXL_DECODE, "jxl-decode", 30, "ns/pixel", "decoding JPEG XL, a thread") \
     X(JXL_ENCODE, "jxl-encode", 300, "ns/pixel", "encoding JPEG XL, a thread") \
-    X(HEIC_DECODE, "heic-decode", 30, "ns/pixel", "decoding HEIC, a thread") \
+    X(HEIC_DECODE, "heic-decode", 35, "ns/pixel", "decoding HEIC, a thread") \
     X(JP2_DECODE, "jp2-decode", 100, "ns/pixel", "decoding JPEG 2000, a thread") \
     X(JP2_ENCODE, "jp2-encode", 250, "ns/pixel", "encoding JPEG 2000, a thread") \
     X(RAW_DECODE, "raw-decode", 110, "ns/pixel", "decoding camera raw, a thread") \
@@ -63,7 +63,7 @@
     X(CUDA_PNG_ENCODE, "cuda-png-encode", 0.08, "ns/pixel", "encoding PNG at level 1 on the GPU") \
     X(CUDA_PNG_FILE, "cuda-png-file", 0.5, "ns/pixel", \
       "a thread's part in a PNG that the GPU codes") \
-    X(CUDA_HEIC_DECODE, "cuda-heic-decode", 0.3, "ns/pixel", "decoding HEIC on the GPU") \
+    X(CUDA_HEIC_DECODE, "cuda-heic-decode", 0.3, "ns/pixel", "decoding HEIC by 7 engines") \
     X(CUDA_HEIC_FILE, "cuda-heic-file", 0.2, "ns/pixel", \
       "a thread's part in a HEIC that the GPU decodes") \
     X(SERVER, "server", 2, "ms", "the talk with a resident process about one picture")
