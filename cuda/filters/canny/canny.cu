@@ -161,8 +161,10 @@ __global__ void __launch_bounds__(THIN8_WARPS *WARP, 4) thin8_kernel(const struc
     unsigned char *to = p.out + (long long)(first - p.out_y) * (long long)p.out_pitch + byte;
     unsigned word[CHANNELS], next[CHANNELS];
     struct thin8_row above, here = {}, below = {};
+    early_next();
     if (first >= end)
         return;
+    early_wait();
     walk.load(first - 2, next);
 #pragma unroll 3
     for (int y = first - 2; y <= end + 1; y++) {
@@ -202,10 +204,10 @@ static int launch_thin8(const struct view_pair &p, int words, const struct gf_ed
                         cudaStream_t stream)
 {
     const struct thin8_args args = {p, words, thin8_limit(limits->low), thin8_limit(limits->high)};
-    thin8_kernel<CHANNELS>
-        <<<tile_blocks(words * WARP, p.rows, THIN8_COLUMNS, THIN8_ROWS * THIN8_WARPS),
-           THIN8_WARPS * WARP, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launch_early(
+        thin8_kernel<CHANNELS>,
+        tile_blocks(words * WARP, p.rows, THIN8_COLUMNS, THIN8_ROWS * THIN8_WARPS),
+        THIN8_WARPS * WARP, 0, stream, args);
 }
 
 /* Finds thin edges of all pictures as planes of bits, and converts bits to samples. Between these
@@ -425,8 +427,10 @@ __global__ void __launch_bounds__(DRAW_THREADS) draw_kernel(const struct draw_ar
     constexpr int PIXELS = VECTOR / BYTES;
     const unsigned item = blockIdx.x * DRAW_THREADS + threadIdx.x;
     const struct position at = position_of(item, (unsigned)args.rows + 1, (unsigned)args.chunks);
+    early_next();
     if (at.row >= (unsigned)args.rows)
         return;
+    early_wait();
     const int x = (int)at.column * PIXELS;
     const unsigned *const bits = args.bits + (size_t)(args.y + (int)at.row) * args.words;
     const unsigned v = __ldg(bits + x / WARP) >> x % WARP;
@@ -461,9 +465,6 @@ extern "C" int gf_canny_draw_cuda(const struct gf_launch *launch)
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const long long items = (long long)args.chunks * args.rows;
     const unsigned blocks = (unsigned)((items + DRAW_THREADS - 1) / DRAW_THREADS);
-    if (bytes == 1)
-        draw_kernel<1><<<blocks, DRAW_THREADS, 0, stream>>>(args);
-    else
-        draw_kernel<2><<<blocks, DRAW_THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launch_early(bytes == 1 ? draw_kernel<1> : draw_kernel<2>, blocks, DRAW_THREADS, 0,
+                        stream, args);
 }

@@ -164,6 +164,8 @@ __global__ void __launch_bounds__(FLOOD_THREADS) flood_kernel(const struct link_
     const struct tile_origin tile = block_tile(args.words, FLOOD_WARPS, TILE_ROWS);
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
     const int word = tile.x + warp, row = tile.row + 2 * lane;
+    early_next();
+    early_wait();
     if (blockIdx.x == 0 && threadIdx.x == 0)
         args.parent[0] = 0;
     load_planes(args, tile, all_about, strong_about);
@@ -294,6 +296,8 @@ __global__ void __launch_bounds__(STRIP_THREADS) unite_kernel(const struct link_
 {
     const struct place at = place_of(args);
     const int row = 2 * at.strip;
+    early_next();
+    early_wait();
     const unsigned upper = weak_at(args, row, at.word), lower = weak_at(args, row + 1, at.word);
     const unsigned strip = upper | lower;
     if (!strip)
@@ -318,6 +322,8 @@ __global__ void __launch_bounds__(STRIP_THREADS) resolve_kernel(const struct lin
 {
     const struct place at = place_of(args);
     const int row = 2 * at.strip;
+    early_next();
+    early_wait();
     const unsigned upper = weak_at(args, row, at.word), lower = weak_at(args, row + 1, at.word);
     unsigned connected = 0;
     for (unsigned left = upper | lower; left;) {
@@ -345,17 +351,12 @@ extern "C" int gf_canny_link_cuda(const struct gf_launch *launch)
     args.height = launch->in.format.height;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const unsigned tiles = (unsigned)tile_blocks(args.words, args.height, FLOOD_WARPS, TILE_ROWS);
-    flood_kernel<<<tiles, FLOOD_THREADS, 0, stream>>>(args);
-    cudaError_t status = cudaGetLastError();
+    cudaError_t status = launch_early(flood_kernel, tiles, FLOOD_THREADS, 0, stream, args);
     const long long strips = (args.height + 1) / 2;
     const unsigned blocks = (unsigned)((strips * args.words + STRIP_THREADS - 1) / STRIP_THREADS);
-    if (status == cudaSuccess) {
-        unite_kernel<<<blocks, STRIP_THREADS, 0, stream>>>(args);
-        status = cudaGetLastError();
-    }
-    if (status == cudaSuccess) {
-        resolve_kernel<<<blocks, STRIP_THREADS, 0, stream>>>(args);
-        status = cudaGetLastError();
-    }
+    if (status == cudaSuccess)
+        status = launch_early(unite_kernel, blocks, STRIP_THREADS, 0, stream, args);
+    if (status == cudaSuccess)
+        status = launch_early(resolve_kernel, blocks, STRIP_THREADS, 0, stream, args);
     return status;
 }

@@ -49,6 +49,7 @@ struct Config {
     /* The number of blocks that a multiprocessor holds at once. Sums and two rows of words in
      * registers limit it. */
     static constexpr int RESIDENT = REACH == 2              ? 6
+                                    : SUMS > 8              ? REACH == 4 ? 3 : 2
                                     : REACH == 4            ? 4
                                     : CHANNELS * BITS == 64 ? 3
                                     : GATHERS               ? 5
@@ -304,6 +305,19 @@ template <int BITS, int REACH> static __device__ __forceinline__ uint32_t round_
     return __float_as_uint(__fadd_rz(limited + 0.5f, 8388608.0f)) & ((1u << BITS) - 1);
 }
 
+/* Rounds four 8-bit samples to a word, which holds what round_sample() makes of each: integers are
+ * limited in pairs, after they were rounded. */
+static __device__ __forceinline__ uint32_t round_four(const float *v)
+{
+    uint32_t at[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        at[i] = __float_as_uint(__fadd_rz(v[i] + 0.5f, 12582912.0f));
+    const uint32_t low = __vimin_s16x2_relu(__byte_perm(at[0], at[1], 0x5410), 0x00ff00ffu);
+    const uint32_t high = __vimin_s16x2_relu(__byte_perm(at[2], at[3], 0x5410), 0x00ff00ffu);
+    return __byte_perm(low, high, 0x6420);
+}
+
 static __device__ __noinline__ uint32_t encode_exactly(float light)
 {
     return round_sample<8, 6>(gf_resample_encode(light) * 255.0f);
@@ -338,11 +352,27 @@ static __device__ __forceinline__ void store_group(const struct light_tables *li
                                                    const float (&value)[CONFIG::SUMS])
 {
     constexpr int BYTES = CONFIG::GROUP * CONFIG::PIXEL;
+    constexpr bool FOURS = CONFIG::BITS == 8 && !CONFIG::LIGHT && BYTES % 4 == 0;
     uint32_t v[CONFIG::SUMS];
+    if constexpr (FOURS) {
+        uint32_t word[BYTES / 4];
+#pragma unroll
+        for (int i = 0; i < BYTES / 4; i++)
+            word[i] = round_four(value + 4 * i);
+        if (samples == CONFIG::SUMS) {
+#pragma unroll
+            for (int i = 0; i < BYTES / 4; i++)
+                ((uint32_t *)to)[i] = word[i];
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < CONFIG::SUMS; i++)
+            v[i] = word[i / 4] >> i % 4 * 8 & 255;
+    }
     if (CONFIG::LIGHT)
         encode(light, value, v);
 #pragma unroll
-    for (int i = 0; i < CONFIG::SUMS && !CONFIG::LIGHT; i++)
+    for (int i = 0; i < CONFIG::SUMS && !CONFIG::LIGHT && !FOURS; i++)
         v[i] = round_sample<CONFIG::BITS, CONFIG::REACH>(value[i]);
     if constexpr (CONFIG::STRAIGHT != 0) {
         typedef typename straight_pixel<CONFIG::STRAIGHT>::type pixel;
@@ -445,10 +475,16 @@ scatter_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, stru
             uint32_t (&words)[CONFIG::LOADED], float (*result)[CONFIG::SUMS])
 {
     float weight[CONFIG::REACH + 1], row[CONFIG::SUMS];
-    uint32_t now[CONFIG::HELD];
     load_row_weights<CONFIG>(walk.row_weight + (size_t)cursor.row * CONFIG::STRIDE, weight);
-    take_words<CONFIG>(walk, columns, cursor, words, now);
-    make_row<CONFIG>(walk, columns, cursor.in, now, row);
+    if constexpr (CONFIG::TAPS != 0) {
+        /* The next row is loaded into the same registers, while this one is added to the results. */
+        make_row<CONFIG>(walk, columns, cursor.in, words, row);
+        load_ahead<CONFIG>(walk, columns, cursor, 1, words);
+    } else {
+        uint32_t now[CONFIG::HELD];
+        take_words<CONFIG>(walk, columns, cursor, words, now);
+        make_row<CONFIG>(walk, columns, cursor.in, now, row);
+    }
 #pragma unroll
     for (int j = 0; j < CONFIG::REACH; j++) {
 #pragma unroll
@@ -605,15 +641,15 @@ template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t 
     return launch_early(walk_kernel<CONFIG>, grid, THREADS, 0, stream, walk);
 }
 
-constexpr int group_of(int channels, int bits, int reach, bool halves)
+constexpr int group_of(int channels, int bits, bool halves)
 {
-    return channels == 1 || (channels * bits == 24 && halves && reach == 2) ? 4 : 2;
+    return channels == 1 || (channels * bits == 24 && halves) ? 4 : 2;
 }
 
 template <int CHANNELS, int BITS, int REACH, bool LIGHT, int STRAIGHT = 0>
 static int launch_halves(const struct resize_walk &walk, cudaStream_t stream)
 {
-    constexpr int GROUP = group_of(CHANNELS, BITS, REACH, true);
+    constexpr int GROUP = group_of(CHANNELS, BITS, true);
     return launch<Config<CHANNELS, BITS, LIGHT, GROUP, 2 * (REACH + GROUP - 1), 2 * REACH, REACH,
                          false, STRAIGHT>>(walk, stream);
 }
@@ -622,7 +658,7 @@ static int launch_halves(const struct resize_walk &walk, cudaStream_t stream)
 template <int CHANNELS, int BITS, int REACH, bool GATHERS, bool TIGHT = GATHERS>
 static int launch_narrow(const struct resize_walk &walk, cudaStream_t stream)
 {
-    constexpr int GROUP = group_of(CHANNELS, BITS, REACH, false);
+    constexpr int GROUP = group_of(CHANNELS, BITS, false);
     constexpr int WINDOW = TIGHT ? REACH + GROUP : 2 * (REACH + GROUP - 1);
     return launch<Config<CHANNELS, BITS, false, GROUP, WINDOW, 0, REACH, GATHERS>>(walk, stream);
 }
@@ -630,7 +666,7 @@ static int launch_narrow(const struct resize_walk &walk, cudaStream_t stream)
 template <int CHANNELS, int BITS, int REACH, bool GATHERS, bool LIGHT>
 static int launch_wide(const struct resize_walk &walk, cudaStream_t stream)
 {
-    constexpr int GROUP = group_of(CHANNELS, BITS, REACH, false);
+    constexpr int GROUP = group_of(CHANNELS, BITS, false);
     return launch<Config<CHANNELS, BITS, LIGHT, GROUP, 0, 0, REACH, GATHERS>>(walk, stream);
 }
 
@@ -659,7 +695,7 @@ static int launch_any(const struct resize_walk &walk, cudaStream_t stream)
     case 5:
         return launch_narrow<CHANNELS, BITS, 4, true>(walk, stream);
     case 6:
-        return walk.window == gf_resample_walk_window(group_of(CHANNELS, BITS, 6, false), 6, true)
+        return walk.window == gf_resample_walk_window(group_of(CHANNELS, BITS, false), 6, true)
                    ? launch_narrow<CHANNELS, BITS, 6, false, true>(walk, stream)
                    : launch_narrow<CHANNELS, BITS, 6, false>(walk, stream);
     default:
