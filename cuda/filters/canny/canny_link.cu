@@ -108,6 +108,23 @@ static __device__ __forceinline__ void load_planes(const struct link_args &args,
     }
 }
 
+/* Stores the words of the block's tiles, which are at the start of the planes. */
+static __device__ __forceinline__ void store_planes(const struct link_args &args,
+                                                    const struct tile_origin &tile,
+                                                    const struct tile_plane &weak,
+                                                    const struct tile_plane &strong)
+{
+#pragma unroll
+    for (int i = (int)threadIdx.x; i < TILE_ROWS * FLOOD_WARPS; i += FLOOD_THREADS) {
+        const int y = i / FLOOD_WARPS, x = i % FLOOD_WARPS;
+        const size_t at = (size_t)(tile.row + y) * args.words + tile.x + x;
+        if (!is_word(args, tile.row + y, tile.x + x))
+            continue;
+        args.strong[at] = strong.row[y][x];
+        args.weak[at] = weak.row[y][x];
+    }
+}
+
 /* The upper and the lower row of a lane's strip. */
 struct strip_rows {
     unsigned upper, lower;
@@ -170,8 +187,6 @@ __global__ void __launch_bounds__(FLOOD_THREADS) flood_kernel(const struct link_
         args.parent[0] = 0;
     load_planes(args, tile, all_about, strong_about);
     __syncthreads();
-    if (word >= args.words)
-        return;
     const struct strip_rows all = {all_about.row[2 * lane + 1][warp + 1],
                                    all_about.row[2 * lane + 2][warp + 1]};
     struct strip_rows seeds = near_outside(strong_about, lane, warp);
@@ -181,15 +196,13 @@ __global__ void __launch_bounds__(FLOOD_THREADS) flood_kernel(const struct link_
     const struct strip_rows weak =
         flood(near_outside(all_about, lane, warp),
               {all.upper & ~strong.upper, all.lower & ~strong.lower}, lane);
-    const size_t at = (size_t)row * args.words + word;
-    if (row < args.height) {
-        args.strong[at] = strong.upper;
-        args.weak[at] = weak.upper;
-    }
-    if (row + 1 < args.height) {
-        args.strong[at + args.words] = strong.lower;
-        args.weak[at + args.words] = weak.lower;
-    }
+    /* The planes become the results, so that a warp stores neighbouring words. */
+    __syncthreads();
+    strong_about.row[2 * lane][warp] = strong.upper, all_about.row[2 * lane][warp] = weak.upper;
+    strong_about.row[2 * lane + 1][warp] = strong.lower;
+    all_about.row[2 * lane + 1][warp] = weak.lower;
+    __syncthreads();
+    store_planes(args, tile, all_about, strong_about);
     for (unsigned starts = run_starts(weak.upper | weak.lower); starts; starts &= starts - 1) {
         const unsigned node = node_of(args, row / 2, word, __ffs((int)starts) - 1);
         args.parent[node] = node;
