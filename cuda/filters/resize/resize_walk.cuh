@@ -37,6 +37,9 @@ struct Config {
      * it). OFFSET: START modulo 4, since rows are loaded as words. */
     static constexpr int START = TAPS ? -(TAPS / 2 - 1) * STORED : 0;
     static constexpr int OFFSET = START & 3;
+    /* Whether the columns inside the picture have the same weights, which are parameters of the
+     * launch; groups at its edges are then made by blocks of their own, as Edge<Config>. */
+    static constexpr bool SAME = TAPS && CHANNELS * BITS == 24 && REACH > 2, AT_EDGE = false;
     static constexpr bool FIXED = TAPS || PIXEL % 4 == 0; /* OFFSET holds for all groups */
     static constexpr int WORDS =
         FIXED ? (OFFSET + BYTES + 3) / 4 : (BYTES + (BITS == 8 ? 6 : 5)) / 4;
@@ -49,7 +52,7 @@ struct Config {
     /* The number of blocks that a multiprocessor holds at once. Sums and two rows of words in
      * registers limit it. */
     static constexpr int RESIDENT = REACH == 2              ? 6
-                                    : SUMS > 8              ? REACH == 4 ? 3 : 2
+                                    : SUMS > 8              ? 3
                                     : REACH == 4            ? 4
                                     : CHANNELS * BITS == 64 ? 3
                                     : GATHERS               ? 5
@@ -62,6 +65,11 @@ struct Config {
         return TAPS && 2 * GROUP * STORED % 8 == 0 && (START - OFFSET + 4 * i) % 8 == 0 &&
                i + 1 < LOADED;
     }
+};
+
+/* A group at an edge of the picture; its weights are loaded again for each row. */
+template <class CONFIG> struct Edge : CONFIG {
+    static constexpr bool SAME = false, AT_EDGE = true;
 };
 
 /* The tables for linear light, in shared memory. */
@@ -135,7 +143,7 @@ static __device__ __forceinline__ void load_window(const unsigned char *at,
                                                    const Columns<CONFIG> &columns,
                                                    uint32_t (&words)[CONFIG::LOADED])
 {
-    if (!columns.plain) {
+    if (CONFIG::AT_EDGE || (!CONFIG::SAME && !columns.plain)) {
         load_edge<CONFIG>(at - columns.from, columns.from, columns.row_bytes, words);
         return;
     }
@@ -188,7 +196,7 @@ static __device__ __forceinline__ void shift_words(const uint32_t (&words)[CONFI
 /* Adds SPAN pixels of a row, times their weights, to the sums of the group's columns. */
 template <class CONFIG>
 static __device__ __forceinline__ void
-add_pixels(const uint32_t (&moved)[CONFIG::NEEDED],
+add_pixels(const struct resize_walk &walk, const uint32_t (&moved)[CONFIG::NEEDED],
            const float (&weight)[CONFIG::SPAN][CONFIG::GROUP], const struct light_tables *light,
            float (&sum)[CONFIG::SUMS])
 {
@@ -204,8 +212,8 @@ add_pixels(const uint32_t (&moved)[CONFIG::NEEDED],
                 float *const to = &sum[g * CONFIG::CHANNELS + c];
                 /* The product with a 16-bit weight is exact, so that the fused operation rounds as
                  * two operations do. */
-                *to = CONFIG::BITS == 8 && !CONFIG::LIGHT ? fmaf(weight[k][g], v, *to)
-                                                          : *to + weight[k][g] * v;
+                const float by = CONFIG::SAME ? walk.taps[max(k - 2 * g, 0)] : weight[k][g];
+                *to = CONFIG::BITS == 8 && !CONFIG::LIGHT ? fmaf(by, v, *to) : *to + by * v;
             }
         }
     }
@@ -218,6 +226,21 @@ static __device__ __forceinline__ void load_weights(const float *from, float *to
 #pragma unroll
     for (int i = 0; i < CONFIG::GROUP; i++) {
         unpack(__ldg((const float4 *)from + i), to + 4 * i);
+    }
+}
+
+/* Loads the weights of a window for a group. */
+template <class CONFIG>
+static __device__ __forceinline__ void load_all_weights(const Columns<CONFIG> &columns,
+                                                        float (&weight)[CONFIG::SPAN][CONFIG::GROUP])
+{
+    const float *from = columns.weights;
+    asm volatile("" : "+l"(from)); /* not kept in registers from one row to the next */
+#pragma unroll
+    for (int k = 0; k < CONFIG::SPAN; k++) {
+#pragma unroll
+        for (int g = 0; g < CONFIG::GROUP; g++)
+            weight[k][g] = __ldg(from + k / 4 * columns.weight_step + k % 4 * CONFIG::GROUP + g);
     }
 }
 
@@ -237,7 +260,7 @@ static __device__ __forceinline__ void add_wide(const struct resize_walk &walk,
             words[i] = load_word(at + 4 * i, left - 4 * i);
         load_weights<CONFIG>(from, &weight[0][0]);
         shift_words<CONFIG>(words, columns.shift, moved);
-        add_pixels<CONFIG>(moved, weight, columns.light, sum);
+        add_pixels<CONFIG>(walk, moved, weight, columns.light, sum);
         from += columns.weight_step;
         at += 4 * CONFIG::PIXEL;
         left -= 4 * CONFIG::PIXEL;
@@ -260,9 +283,13 @@ add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const
                 pixel = premultiplied(make_uint2(ready[2 * k], ready[2 * k + 1]));
             words[2 * k] = pixel.x, words[2 * k + 1] = pixel.y;
         }
-        add_pixels<CONFIG>(words, columns.weight, columns.light, sum);
+        add_pixels<CONFIG>(walk, words, columns.weight, columns.light, sum);
+    } else if constexpr (CONFIG::AT_EDGE) {
+        float weight[CONFIG::SPAN][CONFIG::GROUP];
+        load_all_weights<CONFIG>(columns, weight);
+        add_pixels<CONFIG>(walk, ready, weight, columns.light, sum);
     } else if constexpr (CONFIG::WINDOW != 0) {
-        add_pixels<CONFIG>(ready, columns.weight, columns.light, sum);
+        add_pixels<CONFIG>(walk, ready, columns.weight, columns.light, sum);
     } else {
         add_wide<CONFIG>(walk, columns, at, sum);
     }
@@ -564,28 +591,24 @@ gather_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, stru
     }
 }
 
+/* Whether all words of a group's window, which begins at `byte` of the row, are in the row. */
 template <class CONFIG>
-static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
-    walk_kernel(struct resize_walk walk)
+static __host__ __device__ __forceinline__ bool is_plain(int byte, int row_bytes)
 {
-    __shared__ __align__(16) char light[CONFIG::LIGHT ? sizeof(struct light_tables) : 1];
-    struct light_tables *const tables = (struct light_tables *)light;
-    early_next();
-    if (CONFIG::LIGHT) {
-        for (int i = threadIdx.x; i < 256 * 32; i += THREADS)
-            tables->decode[i / 32][i % 32] = walk.decode[i / 32];
-        for (int i = threadIdx.x; i < GF_RESAMPLE_ENCODE_BUCKETS; i += THREADS)
-            tables->encode[i] = walk.encode[i];
-        __syncthreads();
-    }
-    const unsigned item = blockIdx.x * THREADS + threadIdx.x;
-    const struct position at = position_of(item, max(1, walk.stack.count), walk.groups);
-    const int group = at.column, picture = at.row;
-    if (item >= (unsigned)walk.groups * max(1, walk.stack.count))
-        return;
+    const int from = byte & ~3;
+    const int end = CONFIG::FIXED ? from + 4 * CONFIG::LOADED : byte + CONFIG::BYTES;
+    return from >= 0 && end <= row_bytes / 4 * 4;
+}
+
+/* Computes rows first .. past - 1 of a group of a picture. */
+template <class CONFIG>
+static __device__ __forceinline__ void make_strip(const struct resize_walk &walk,
+                                                  const struct light_tables *tables, int group,
+                                                  int picture, int first, int past)
+{
     struct Cursor cursor;
-    cursor.first = walk.p.out_y + (int)blockIdx.y * walk.tall;
-    cursor.past = min(cursor.first + walk.tall, walk.p.out_y + walk.p.rows);
+    cursor.first = first;
+    cursor.past = past;
     cursor.row = walk.row_start[cursor.first];
     cursor.end = walk.row_start[cursor.past - 1] + walk.row_count[cursor.past - 1];
     const int byte = walk.column_start[group] * CONFIG::STORED;
@@ -605,22 +628,51 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
     columns.shift = (byte & 3) * 8;
     columns.from = byte & ~3;
     columns.row_bytes = walk.in_row_bytes;
-    const int end = CONFIG::FIXED ? columns.from + 4 * CONFIG::LOADED : byte + CONFIG::BYTES;
-    columns.plain = columns.from >= 0 && end <= walk.in_row_bytes / 4 * 4;
-    if (CONFIG::WINDOW) {
-#pragma unroll
-        for (int k = 0; k < CONFIG::SPAN; k++) {
-#pragma unroll
-            for (int g = 0; g < CONFIG::GROUP; g++)
-                columns.weight[k][g] = __ldg(columns.weights + k / 4 * columns.weight_step +
-                                             k % 4 * CONFIG::GROUP + g);
-        }
-    }
+    columns.plain = is_plain<CONFIG>(byte, walk.in_row_bytes);
+    if (CONFIG::SAME && !columns.plain)
+        return;
+    if constexpr (CONFIG::WINDOW && !CONFIG::SAME && !CONFIG::AT_EDGE)
+        load_all_weights<CONFIG>(columns, columns.weight);
     early_wait();
     if (CONFIG::GATHERS)
         gather_rows<CONFIG>(walk, columns, cursor);
     else
         scatter_rows<CONFIG>(walk, columns, cursor);
+}
+
+template <class CONFIG>
+static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
+    walk_kernel(const __grid_constant__ struct resize_walk walk)
+{
+    __shared__ __align__(16) char light[CONFIG::LIGHT ? sizeof(struct light_tables) : 1];
+    struct light_tables *const tables = (struct light_tables *)light;
+    const unsigned pictures = (unsigned)max(1, walk.stack.count);
+    const int end = walk.p.out_y + walk.p.rows;
+    early_next();
+    if (CONFIG::LIGHT) {
+        for (int i = threadIdx.x; i < 256 * 32; i += THREADS)
+            tables->decode[i / 32][i % 32] = walk.decode[i / 32];
+        for (int i = threadIdx.x; i < GF_RESAMPLE_ENCODE_BUCKETS; i += THREADS)
+            tables->encode[i] = walk.encode[i];
+        __syncthreads();
+    }
+    if (CONFIG::SAME && blockIdx.y < walk.edge_blocks) {
+        const unsigned item = (blockIdx.y * gridDim.x + blockIdx.x) * THREADS + threadIdx.x;
+        const unsigned edge = item % walk.edges, strip = item / walk.edges / pictures;
+        const int first = walk.p.out_y + (int)strip * walk.edge_tall;
+        if (first < end)
+            make_strip<Edge<CONFIG>>(walk, tables, edge ? walk.right + (int)edge - 1 : 0,
+                                     (int)(item / walk.edges % pictures), first,
+                                     min(first + walk.edge_tall, end));
+        return;
+    }
+    const unsigned item = blockIdx.x * THREADS + threadIdx.x;
+    if (item >= walk.groups * pictures)
+        return;
+    const struct position at = position_of(item, pictures, walk.groups);
+    const int chunk = (int)(blockIdx.y - (CONFIG::SAME ? walk.edge_blocks : 0));
+    const int first = walk.p.out_y + chunk * walk.tall;
+    make_strip<CONFIG>(walk, tables, at.column, at.row, first, min(first + walk.tall, end));
 }
 
 /* Chooses the number of a thread's rows so that one wave of blocks covers the band, because rows
@@ -634,10 +686,24 @@ template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t 
         code = gf_cuda_blocks_each((const void *)walk_kernel<CONFIG>, THREADS, 0, &resident);
     if (code != cudaSuccess)
         return code;
-    const int across = ceil_div(walk.groups * max(1, walk.stack.count), THREADS);
-    const int chunks = max(1, min(processors * resident / across, MOST_CHUNKS));
-    walk.tall = max(ceil_div(walk.p.rows, chunks), LEAST_ROWS);
-    const dim3 grid(across, ceil_div(walk.p.rows, walk.tall));
+    const int pictures = max(1, walk.stack.count), across = ceil_div(walk.groups * pictures, THREADS);
+    const int places = processors * resident / across - (CONFIG::SAME ? 1 : 0);
+    walk.tall = max(ceil_div(walk.p.rows, max(1, min(places, MOST_CHUNKS))), LEAST_ROWS);
+    if (CONFIG::SAME) {
+        /* Strips at edges are shorter, since their rows take longer, and begin first. */
+        const int step = 2 * CONFIG::GROUP * CONFIG::STORED;
+        for (walk.right = walk.groups; walk.right > 1; walk.right--) {
+            if (is_plain<CONFIG>((walk.right - 1) * step + CONFIG::START, walk.in_row_bytes))
+                break;
+        }
+        walk.edges = (unsigned)(1 + walk.groups - walk.right);
+        walk.edge_tall = max(walk.tall / 4, LEAST_ROWS);
+        const long long strips =
+            (long long)ceil_div(walk.p.rows, walk.edge_tall) * pictures * walk.edges;
+        walk.edge_blocks = (unsigned)((strips + (long long)across * THREADS - 1) /
+                                      ((long long)across * THREADS));
+    }
+    const dim3 grid(across, walk.edge_blocks + ceil_div(walk.p.rows, walk.tall));
     return launch_early(walk_kernel<CONFIG>, grid, THREADS, 0, stream, walk);
 }
 
