@@ -204,10 +204,9 @@ static int launch_thin8(const struct view_pair &p, int words, const struct gf_ed
                         cudaStream_t stream)
 {
     const struct thin8_args args = {p, words, thin8_limit(limits->low), thin8_limit(limits->high)};
-    return launch_early(
-        thin8_kernel<CHANNELS>,
-        tile_blocks(words * WARP, p.rows, THIN8_COLUMNS, THIN8_ROWS * THIN8_WARPS),
-        THIN8_WARPS * WARP, 0, stream, args);
+    return launch_early(thin8_kernel<CHANNELS>,
+                        tile_blocks(words * WARP, p.rows, THIN8_COLUMNS, THIN8_ROWS * THIN8_WARPS),
+                        THIN8_WARPS * WARP, 0, stream, args);
 }
 
 /* Finds thin edges of all pictures as planes of bits, and converts bits to samples. Between these

@@ -51,12 +51,12 @@ struct Config {
     static constexpr int HELD = FIXED ? LOADED : NEEDED; /* the words of a window in registers */
     /* The number of blocks that a multiprocessor holds at once. Sums and two rows of words in
      * registers limit it. */
-    static constexpr int RESIDENT = REACH == 2              ? 6
-                                    : SUMS > 8              ? 3
-                                    : REACH == 4            ? 4
-                                    : CHANNELS * BITS == 64 ? 3
-                                    : GATHERS               ? 5
-                                                            : 4;
+    static constexpr int RESIDENT = REACH == 2             ? 6
+                                    : SUMS > 8             ? 3
+                                    : REACH == 4           ? 4
+                                    : CHANNELS *BITS == 64 ? 3
+                                    : GATHERS              ? 5
+                                                           : 4;
     /* The number of results that are made before they move to other registers. */
     static constexpr int PHASES = CHANNELS * BITS == 24 && REACH > 2 ? 3 : 1;
     /* Whether word i starts at a multiple of 8 bytes. */
@@ -231,11 +231,12 @@ static __device__ __forceinline__ void load_weights(const float *from, float *to
 
 /* Loads the weights of a window for a group. */
 template <class CONFIG>
-static __device__ __forceinline__ void load_all_weights(const Columns<CONFIG> &columns,
-                                                        float (&weight)[CONFIG::SPAN][CONFIG::GROUP])
+static __device__ __forceinline__ void
+load_all_weights(const Columns<CONFIG> &columns, float (&weight)[CONFIG::SPAN][CONFIG::GROUP])
 {
     const float *from = columns.weights;
-    asm volatile("" : "+l"(from)); /* not kept in registers from one row to the next */
+    if (CONFIG::AT_EDGE) /* not kept in registers from one row to the next */
+        asm volatile("" : "+l"(from));
 #pragma unroll
     for (int k = 0; k < CONFIG::SPAN; k++) {
 #pragma unroll
@@ -504,7 +505,8 @@ scatter_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, stru
     float weight[CONFIG::REACH + 1], row[CONFIG::SUMS];
     load_row_weights<CONFIG>(walk.row_weight + (size_t)cursor.row * CONFIG::STRIDE, weight);
     if constexpr (CONFIG::TAPS != 0) {
-        /* The next row is loaded into the same registers, while this one is added to the results. */
+        /* The next row is loaded into the same registers, while this one is added to the results.
+         */
         make_row<CONFIG>(walk, columns, cursor.in, words, row);
         load_ahead<CONFIG>(walk, columns, cursor, 1, words);
     } else {
@@ -686,7 +688,8 @@ template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t 
         code = gf_cuda_blocks_each((const void *)walk_kernel<CONFIG>, THREADS, 0, &resident);
     if (code != cudaSuccess)
         return code;
-    const int pictures = max(1, walk.stack.count), across = ceil_div(walk.groups * pictures, THREADS);
+    const int pictures = max(1, walk.stack.count),
+              across = ceil_div(walk.groups * pictures, THREADS);
     const int places = processors * resident / across - (CONFIG::SAME ? 1 : 0);
     walk.tall = max(ceil_div(walk.p.rows, max(1, min(places, MOST_CHUNKS))), LEAST_ROWS);
     if (CONFIG::SAME) {
@@ -700,8 +703,8 @@ template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t 
         walk.edge_tall = max(walk.tall / 4, LEAST_ROWS);
         const long long strips =
             (long long)ceil_div(walk.p.rows, walk.edge_tall) * pictures * walk.edges;
-        walk.edge_blocks = (unsigned)((strips + (long long)across * THREADS - 1) /
-                                      ((long long)across * THREADS));
+        walk.edge_blocks =
+            (unsigned)((strips + (long long)across * THREADS - 1) / ((long long)across * THREADS));
     }
     const dim3 grid(across, walk.edge_blocks + ceil_div(walk.p.rows, walk.tall));
     return launch_early(walk_kernel<CONFIG>, grid, THREADS, 0, stream, walk);
