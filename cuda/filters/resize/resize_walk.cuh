@@ -652,8 +652,10 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
     const int end = walk.p.out_y + walk.p.rows;
     early_next();
     if (CONFIG::LIGHT) {
-        for (int i = threadIdx.x; i < 256 * 32; i += THREADS)
-            tables->decode[i / 32][i % 32] = walk.decode[i / 32];
+        for (int i = threadIdx.x; i < 256 * 8; i += THREADS) {
+            const float v = walk.decode[i / 8];
+            ((float4 *)tables->decode)[i] = make_float4(v, v, v, v);
+        }
         for (int i = threadIdx.x; i < GF_RESAMPLE_ENCODE_BUCKETS; i += THREADS)
             tables->encode[i] = walk.encode[i];
         __syncthreads();
