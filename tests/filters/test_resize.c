@@ -381,28 +381,40 @@ static void assert_halves(const char *text, struct gf_format format)
     struct gf_chain chain;
     struct gf_stage stage = prepared(text, format, &chain);
     const struct gf_resample *const resample = stage.constants;
+    const bool is_half = resample->walk.width_kind == GF_RESAMPLE_HALVES;
     const int reach = resample->walk.reach;
     const int *const start = gf_resample_ints(stage.constants, resample->columns.start);
     const int *const count = gf_resample_ints(stage.constants, resample->columns.count);
-    for (int i = 0; resample->walk.width_kind == GF_RESAMPLE_HALVES && i < stage.out.width; i++) {
+    for (int i = 0; is_half && i < stage.out.width; i++) {
         if (start[i] <= 2 * i - reach || start[i] + count[i] > 2 * i + reach + 1)
             fail_msg("%s of %dx%dx%d: column %d is made of pixels %d..%d, with a reach of %d", text,
                      format.width, format.height, format.channels, i, start[i],
                      start[i] + count[i] - 1, reach);
     }
+    const float *const weight = gf_resample_floats(stage.constants, resample->columns.weight);
+    const int first = reach / 2, taps = resample->columns.taps;
+    for (int i = first; is_half && 2 * i + 1 + reach <= format.width; i++) {
+        if (start[i] - start[first] != 2 * (i - first) || count[i] != count[first] ||
+            memcmp(weight + i * taps, weight + first * taps, sizeof *weight * (size_t)count[i]))
+            fail_msg("%s of %dx%dx%d: columns %d and %d have other weights", text, format.width,
+                     format.height, format.channels, first, i);
+    }
     gf_stage_release(&stage);
     gf_chain_free(&chain);
 }
 
-/* The device's threads read as many pixels on both sides of a half's column as the reach says. */
+/* The device's threads read as many pixels on both sides of a half's column as the reach says, and
+ * take the same weights for all columns that are not at an edge. */
 static void test_halves(void **state)
 {
+    assert_halves("resize=50%:50%", format_of(30000, 16, 3, 8));
     for (int width = 2; width <= 40; width++) {
         for (int height = 1; height <= 16; height++) {
             assert_halves("resize=50%:50%", format_of(width, height, 1, 8));
             assert_halves("resize=50%:50%", format_of(width, height, 3, 16));
             assert_halves("resize=50%:50%:kernel=cubic", format_of(width, height, 3, 8));
             assert_halves("resize=50%:50%:kernel=linear", format_of(width, height, 1, 8));
+            assert_halves("resize=50%:50%:light=linear", format_of(width, height, 3, 8));
         }
     }
 }

@@ -38,25 +38,20 @@ static __device__ __noinline__ unsigned gather_columns(const unsigned char *row,
 
 template <int CHANNELS> struct thin8_walk {
     const struct view_pair &p;
-    int x; /* the lane's first column */
+    int x;         /* the lane's first column */
+    bool is_plain; /* whether all columns of the warp are in the picture */
     /* The differences right - left of the last row, and the sum of those of the row before it and
      * twice those of the last row. */
     __half2 slope[CHANNELS][2] = {}, slopes[CHANNELS][2] = {};
     /* The sums left + 2 here + right of the last row, and of the row before it. */
     __half2 last[CHANNELS][2] = {}, before[CHANNELS][2] = {};
 
-    /* Whether all of the lane's columns are in the picture. */
-    __device__ __forceinline__ bool is_plain() const
-    {
-        return x >= 0 && x + THIN8_EACH <= p.width;
-    }
-
     /* Loads row y, or the nearest row of the picture. */
     __device__ __forceinline__ void load(int y, unsigned (&word)[CHANNELS]) const
     {
         const unsigned char *const row =
-            p.in + (long long)(min(max(y, 0), p.height - 1) - p.in_y) * (long long)p.in_pitch;
-        if (is_plain()) {
+            p.in + (long long)(min(max(y, 0), p.height - 1) - p.in_y) * (int)p.in_pitch;
+        if (is_plain) {
 #pragma unroll
             for (int w = 0; w < CHANNELS; w++)
                 word[w] = __ldg((const unsigned *)(row + (size_t)x * CHANNELS) + w);
@@ -115,7 +110,7 @@ template <int CHANNELS> struct thin8_walk {
             }
             row->square[j + 1] = most;
         }
-        if (!is_plain() || y < 0 || y >= p.height) {
+        if (!is_plain || y < 0 || y >= p.height) {
 #pragma unroll
             for (int j = 0; j < THIN8_EACH; j++) {
                 if (y < 0 || y >= p.height || x + j < 0 || x + j >= p.width)
@@ -138,8 +133,9 @@ static __device__ __forceinline__ bool is_thin8(const struct thin8_row &above,
     const bool rises = (__float_as_uint(here.x[j]) ^ __float_as_uint(here.y[j])) & 1u << 31;
     const float *const a = above.square + j, *const h = here.square + j,
                        *const b = below.square + j;
-    const float first = across ? h[0] : down ? a[1] : rises ? a[2] : a[0];
-    const float second = across ? h[2] : down ? b[1] : rises ? b[0] : b[2];
+    const float slanted[2] = {rises ? a[2] : a[0], rises ? b[0] : b[2]};
+    const float upright[2] = {down ? a[1] : slanted[0], down ? b[1] : slanted[1]};
+    const float first = across ? h[0] : upright[0], second = across ? h[2] : upright[1];
     return h[1] > first & (h[1] > second | ((across | down) & h[1] == second));
 }
 
@@ -150,8 +146,9 @@ __global__ void __launch_bounds__(THIN8_WARPS *WARP, 4) thin8_kernel(const struc
     const int lane = (int)threadIdx.x % WARP;
     const struct tile_origin tile =
         block_tile(args.words * WARP, THIN8_COLUMNS, THIN8_ROWS * THIN8_WARPS);
+    const int x = tile.x + THIN8_EACH * (lane - 1);
     struct thin8_walk<CHANNELS> walk = {
-        p, tile.x + THIN8_EACH *(lane - 1)
+        p, x, __all_sync(~0u, x >= 0 && x + THIN8_EACH <= p.width) != 0
     };
     const int first = p.out_y + tile.row + (int)threadIdx.x / WARP * THIN8_ROWS;
     const int end = min(first + THIN8_ROWS, p.out_y + p.rows);
@@ -161,8 +158,10 @@ __global__ void __launch_bounds__(THIN8_WARPS *WARP, 4) thin8_kernel(const struc
     unsigned char *to = p.out + (long long)(first - p.out_y) * (long long)p.out_pitch + byte;
     unsigned word[CHANNELS], next[CHANNELS];
     struct thin8_row above, here = {}, below = {};
+    early_next();
     if (first >= end)
         return;
+    early_wait();
     walk.load(first - 2, next);
 #pragma unroll 3
     for (int y = first - 2; y <= end + 1; y++) {
@@ -202,10 +201,9 @@ static int launch_thin8(const struct view_pair &p, int words, const struct gf_ed
                         cudaStream_t stream)
 {
     const struct thin8_args args = {p, words, thin8_limit(limits->low), thin8_limit(limits->high)};
-    thin8_kernel<CHANNELS>
-        <<<tile_blocks(words * WARP, p.rows, THIN8_COLUMNS, THIN8_ROWS * THIN8_WARPS),
-           THIN8_WARPS * WARP, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launch_early(thin8_kernel<CHANNELS>,
+                        tile_blocks(words * WARP, p.rows, THIN8_COLUMNS, THIN8_ROWS * THIN8_WARPS),
+                        THIN8_WARPS * WARP, 0, stream, args);
 }
 
 /* Finds thin edges of all pictures as planes of bits, and converts bits to samples. Between these
@@ -425,8 +423,10 @@ __global__ void __launch_bounds__(DRAW_THREADS) draw_kernel(const struct draw_ar
     constexpr int PIXELS = VECTOR / BYTES;
     const unsigned item = blockIdx.x * DRAW_THREADS + threadIdx.x;
     const struct position at = position_of(item, (unsigned)args.rows + 1, (unsigned)args.chunks);
+    early_next();
     if (at.row >= (unsigned)args.rows)
         return;
+    early_wait();
     const int x = (int)at.column * PIXELS;
     const unsigned *const bits = args.bits + (size_t)(args.y + (int)at.row) * args.words;
     const unsigned v = __ldg(bits + x / WARP) >> x % WARP;
@@ -461,9 +461,6 @@ extern "C" int gf_canny_draw_cuda(const struct gf_launch *launch)
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const long long items = (long long)args.chunks * args.rows;
     const unsigned blocks = (unsigned)((items + DRAW_THREADS - 1) / DRAW_THREADS);
-    if (bytes == 1)
-        draw_kernel<1><<<blocks, DRAW_THREADS, 0, stream>>>(args);
-    else
-        draw_kernel<2><<<blocks, DRAW_THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launch_early(bytes == 1 ? draw_kernel<1> : draw_kernel<2>, blocks, DRAW_THREADS, 0,
+                        stream, args);
 }

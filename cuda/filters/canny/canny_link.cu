@@ -108,6 +108,23 @@ static __device__ __forceinline__ void load_planes(const struct link_args &args,
     }
 }
 
+/* Stores the words of the block's tiles, which are at the start of the planes. */
+static __device__ __forceinline__ void store_planes(const struct link_args &args,
+                                                    const struct tile_origin &tile,
+                                                    const struct tile_plane &weak,
+                                                    const struct tile_plane &strong)
+{
+#pragma unroll
+    for (int i = (int)threadIdx.x; i < TILE_ROWS * FLOOD_WARPS; i += FLOOD_THREADS) {
+        const int y = i / FLOOD_WARPS, x = i % FLOOD_WARPS;
+        const size_t at = (size_t)(tile.row + y) * args.words + tile.x + x;
+        if (!is_word(args, tile.row + y, tile.x + x))
+            continue;
+        args.strong[at] = strong.row[y][x];
+        args.weak[at] = weak.row[y][x];
+    }
+}
+
 /* The upper and the lower row of a lane's strip. */
 struct strip_rows {
     unsigned upper, lower;
@@ -164,12 +181,12 @@ __global__ void __launch_bounds__(FLOOD_THREADS) flood_kernel(const struct link_
     const struct tile_origin tile = block_tile(args.words, FLOOD_WARPS, TILE_ROWS);
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
     const int word = tile.x + warp, row = tile.row + 2 * lane;
+    early_next();
+    early_wait();
     if (blockIdx.x == 0 && threadIdx.x == 0)
         args.parent[0] = 0;
     load_planes(args, tile, all_about, strong_about);
     __syncthreads();
-    if (word >= args.words)
-        return;
     const struct strip_rows all = {all_about.row[2 * lane + 1][warp + 1],
                                    all_about.row[2 * lane + 2][warp + 1]};
     struct strip_rows seeds = near_outside(strong_about, lane, warp);
@@ -179,15 +196,13 @@ __global__ void __launch_bounds__(FLOOD_THREADS) flood_kernel(const struct link_
     const struct strip_rows weak =
         flood(near_outside(all_about, lane, warp),
               {all.upper & ~strong.upper, all.lower & ~strong.lower}, lane);
-    const size_t at = (size_t)row * args.words + word;
-    if (row < args.height) {
-        args.strong[at] = strong.upper;
-        args.weak[at] = weak.upper;
-    }
-    if (row + 1 < args.height) {
-        args.strong[at + args.words] = strong.lower;
-        args.weak[at + args.words] = weak.lower;
-    }
+    /* The planes become the results, so that a warp stores neighbouring words. */
+    __syncthreads();
+    strong_about.row[2 * lane][warp] = strong.upper, all_about.row[2 * lane][warp] = weak.upper;
+    strong_about.row[2 * lane + 1][warp] = strong.lower;
+    all_about.row[2 * lane + 1][warp] = weak.lower;
+    __syncthreads();
+    store_planes(args, tile, all_about, strong_about);
     for (unsigned starts = run_starts(weak.upper | weak.lower); starts; starts &= starts - 1) {
         const unsigned node = node_of(args, row / 2, word, __ffs((int)starts) - 1);
         args.parent[node] = node;
@@ -294,6 +309,8 @@ __global__ void __launch_bounds__(STRIP_THREADS) unite_kernel(const struct link_
 {
     const struct place at = place_of(args);
     const int row = 2 * at.strip;
+    early_next();
+    early_wait();
     const unsigned upper = weak_at(args, row, at.word), lower = weak_at(args, row + 1, at.word);
     const unsigned strip = upper | lower;
     if (!strip)
@@ -318,6 +335,8 @@ __global__ void __launch_bounds__(STRIP_THREADS) resolve_kernel(const struct lin
 {
     const struct place at = place_of(args);
     const int row = 2 * at.strip;
+    early_next();
+    early_wait();
     const unsigned upper = weak_at(args, row, at.word), lower = weak_at(args, row + 1, at.word);
     unsigned connected = 0;
     for (unsigned left = upper | lower; left;) {
@@ -345,17 +364,12 @@ extern "C" int gf_canny_link_cuda(const struct gf_launch *launch)
     args.height = launch->in.format.height;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     const unsigned tiles = (unsigned)tile_blocks(args.words, args.height, FLOOD_WARPS, TILE_ROWS);
-    flood_kernel<<<tiles, FLOOD_THREADS, 0, stream>>>(args);
-    cudaError_t status = cudaGetLastError();
+    cudaError_t status = launch_early(flood_kernel, tiles, FLOOD_THREADS, 0, stream, args);
     const long long strips = (args.height + 1) / 2;
     const unsigned blocks = (unsigned)((strips * args.words + STRIP_THREADS - 1) / STRIP_THREADS);
-    if (status == cudaSuccess) {
-        unite_kernel<<<blocks, STRIP_THREADS, 0, stream>>>(args);
-        status = cudaGetLastError();
-    }
-    if (status == cudaSuccess) {
-        resolve_kernel<<<blocks, STRIP_THREADS, 0, stream>>>(args);
-        status = cudaGetLastError();
-    }
+    if (status == cudaSuccess)
+        status = launch_early(unite_kernel, blocks, STRIP_THREADS, 0, stream, args);
+    if (status == cudaSuccess)
+        status = launch_early(resolve_kernel, blocks, STRIP_THREADS, 0, stream, args);
     return status;
 }

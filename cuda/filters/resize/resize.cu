@@ -178,6 +178,11 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     walk.encode = (const unsigned *)gf_resample_ints(block, plan->encode);
     walk.column_start = gf_resample_ints(block, plan->column_start);
     walk.column_weight = gf_resample_floats(block, plan->column_weight);
+    for (int k = 0; k < 2 * plan->reach && plan->width_kind == GF_RESAMPLE_HALVES; k++)
+        walk.taps[k] = gf_resample_floats(
+            launch->stage->constants,
+            plan->column_weight)[((k / 4 * walk.groups + min(1, walk.groups - 1)) * 4 + k % 4) *
+                                 plan->group];
     walk.row_start = gf_resample_ints(block, resample->rows.start);
     walk.row_count = gf_resample_ints(block, resample->rows.count);
     walk.row_first = gf_resample_ints(block, plan->row_first);

@@ -28,6 +28,12 @@ struct resize_walk {
     enum gf_resample_width width_kind;
     float max; /* the first pass is clamped to 0..max, in the units of its sums */
     int tall;  /* rows of a thread, set at the launch */
+    /* For halves of 8-bit RGB by 8 or 12 pixels: the weights of a column that is not at an edge;
+     * set at the launch: the first group at the right edge, the number of groups at edges, the rows
+     * of a thread and of blocks there. */
+    float taps[12];
+    int right, edge_tall;
+    unsigned edges, edge_blocks;
     struct gf_stack stack;
     const unsigned char *listed[GF_LISTED_MOST]; /* the addresses of stack.in */
     const float *decode;

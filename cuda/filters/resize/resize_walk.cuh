@@ -37,6 +37,9 @@ struct Config {
      * it). OFFSET: START modulo 4, since rows are loaded as words. */
     static constexpr int START = TAPS ? -(TAPS / 2 - 1) * STORED : 0;
     static constexpr int OFFSET = START & 3;
+    /* Whether the columns inside the picture have the same weights, which are parameters of the
+     * launch; groups at its edges are then made by blocks of their own, as Edge<Config>. */
+    static constexpr bool SAME = TAPS && CHANNELS * BITS == 24 && REACH > 2, AT_EDGE = false;
     static constexpr bool FIXED = TAPS || PIXEL % 4 == 0; /* OFFSET holds for all groups */
     static constexpr int WORDS =
         FIXED ? (OFFSET + BYTES + 3) / 4 : (BYTES + (BITS == 8 ? 6 : 5)) / 4;
@@ -48,11 +51,12 @@ struct Config {
     static constexpr int HELD = FIXED ? LOADED : NEEDED; /* the words of a window in registers */
     /* The number of blocks that a multiprocessor holds at once. Sums and two rows of words in
      * registers limit it. */
-    static constexpr int RESIDENT = REACH == 2              ? 6
-                                    : REACH == 4            ? 4
-                                    : CHANNELS * BITS == 64 ? 3
-                                    : GATHERS               ? 5
-                                                            : 4;
+    static constexpr int RESIDENT = REACH == 2             ? 6
+                                    : SUMS > 8             ? 3
+                                    : REACH == 4           ? 4
+                                    : CHANNELS *BITS == 64 ? 3
+                                    : GATHERS              ? 5
+                                                           : 4;
     /* The number of results that are made before they move to other registers. */
     static constexpr int PHASES = CHANNELS * BITS == 24 && REACH > 2 ? 3 : 1;
     /* Whether word i starts at a multiple of 8 bytes. */
@@ -61,6 +65,11 @@ struct Config {
         return TAPS && 2 * GROUP * STORED % 8 == 0 && (START - OFFSET + 4 * i) % 8 == 0 &&
                i + 1 < LOADED;
     }
+};
+
+/* A group at an edge of the picture; its weights are loaded again for each row. */
+template <class CONFIG> struct Edge : CONFIG {
+    static constexpr bool SAME = false, AT_EDGE = true;
 };
 
 /* The tables for linear light, in shared memory. */
@@ -134,7 +143,7 @@ static __device__ __forceinline__ void load_window(const unsigned char *at,
                                                    const Columns<CONFIG> &columns,
                                                    uint32_t (&words)[CONFIG::LOADED])
 {
-    if (!columns.plain) {
+    if (CONFIG::AT_EDGE || (!CONFIG::SAME && !columns.plain)) {
         load_edge<CONFIG>(at - columns.from, columns.from, columns.row_bytes, words);
         return;
     }
@@ -187,7 +196,7 @@ static __device__ __forceinline__ void shift_words(const uint32_t (&words)[CONFI
 /* Adds SPAN pixels of a row, times their weights, to the sums of the group's columns. */
 template <class CONFIG>
 static __device__ __forceinline__ void
-add_pixels(const uint32_t (&moved)[CONFIG::NEEDED],
+add_pixels(const struct resize_walk &walk, const uint32_t (&moved)[CONFIG::NEEDED],
            const float (&weight)[CONFIG::SPAN][CONFIG::GROUP], const struct light_tables *light,
            float (&sum)[CONFIG::SUMS])
 {
@@ -203,8 +212,8 @@ add_pixels(const uint32_t (&moved)[CONFIG::NEEDED],
                 float *const to = &sum[g * CONFIG::CHANNELS + c];
                 /* The product with a 16-bit weight is exact, so that the fused operation rounds as
                  * two operations do. */
-                *to = CONFIG::BITS == 8 && !CONFIG::LIGHT ? fmaf(weight[k][g], v, *to)
-                                                          : *to + weight[k][g] * v;
+                const float by = CONFIG::SAME ? walk.taps[max(k - 2 * g, 0)] : weight[k][g];
+                *to = CONFIG::BITS == 8 && !CONFIG::LIGHT ? fmaf(by, v, *to) : *to + by * v;
             }
         }
     }
@@ -217,6 +226,22 @@ static __device__ __forceinline__ void load_weights(const float *from, float *to
 #pragma unroll
     for (int i = 0; i < CONFIG::GROUP; i++) {
         unpack(__ldg((const float4 *)from + i), to + 4 * i);
+    }
+}
+
+/* Loads the weights of a window for a group. */
+template <class CONFIG>
+static __device__ __forceinline__ void
+load_all_weights(const Columns<CONFIG> &columns, float (&weight)[CONFIG::SPAN][CONFIG::GROUP])
+{
+    const float *from = columns.weights;
+    if (CONFIG::AT_EDGE) /* not kept in registers from one row to the next */
+        asm volatile("" : "+l"(from));
+#pragma unroll
+    for (int k = 0; k < CONFIG::SPAN; k++) {
+#pragma unroll
+        for (int g = 0; g < CONFIG::GROUP; g++)
+            weight[k][g] = __ldg(from + k / 4 * columns.weight_step + k % 4 * CONFIG::GROUP + g);
     }
 }
 
@@ -236,7 +261,7 @@ static __device__ __forceinline__ void add_wide(const struct resize_walk &walk,
             words[i] = load_word(at + 4 * i, left - 4 * i);
         load_weights<CONFIG>(from, &weight[0][0]);
         shift_words<CONFIG>(words, columns.shift, moved);
-        add_pixels<CONFIG>(moved, weight, columns.light, sum);
+        add_pixels<CONFIG>(walk, moved, weight, columns.light, sum);
         from += columns.weight_step;
         at += 4 * CONFIG::PIXEL;
         left -= 4 * CONFIG::PIXEL;
@@ -259,9 +284,13 @@ add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const
                 pixel = premultiplied(make_uint2(ready[2 * k], ready[2 * k + 1]));
             words[2 * k] = pixel.x, words[2 * k + 1] = pixel.y;
         }
-        add_pixels<CONFIG>(words, columns.weight, columns.light, sum);
+        add_pixels<CONFIG>(walk, words, columns.weight, columns.light, sum);
+    } else if constexpr (CONFIG::AT_EDGE) {
+        float weight[CONFIG::SPAN][CONFIG::GROUP];
+        load_all_weights<CONFIG>(columns, weight);
+        add_pixels<CONFIG>(walk, ready, weight, columns.light, sum);
     } else if constexpr (CONFIG::WINDOW != 0) {
-        add_pixels<CONFIG>(ready, columns.weight, columns.light, sum);
+        add_pixels<CONFIG>(walk, ready, columns.weight, columns.light, sum);
     } else {
         add_wide<CONFIG>(walk, columns, at, sum);
     }
@@ -304,6 +333,19 @@ template <int BITS, int REACH> static __device__ __forceinline__ uint32_t round_
     return __float_as_uint(__fadd_rz(limited + 0.5f, 8388608.0f)) & ((1u << BITS) - 1);
 }
 
+/* Rounds four 8-bit samples to a word, which holds what round_sample() makes of each: integers are
+ * limited in pairs, after they were rounded. */
+static __device__ __forceinline__ uint32_t round_four(const float *v)
+{
+    uint32_t at[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        at[i] = __float_as_uint(__fadd_rz(v[i] + 0.5f, 12582912.0f));
+    const uint32_t low = __vimin_s16x2_relu(__byte_perm(at[0], at[1], 0x5410), 0x00ff00ffu);
+    const uint32_t high = __vimin_s16x2_relu(__byte_perm(at[2], at[3], 0x5410), 0x00ff00ffu);
+    return __byte_perm(low, high, 0x6420);
+}
+
 static __device__ __noinline__ uint32_t encode_exactly(float light)
 {
     return round_sample<8, 6>(gf_resample_encode(light) * 255.0f);
@@ -338,11 +380,27 @@ static __device__ __forceinline__ void store_group(const struct light_tables *li
                                                    const float (&value)[CONFIG::SUMS])
 {
     constexpr int BYTES = CONFIG::GROUP * CONFIG::PIXEL;
+    constexpr bool FOURS = CONFIG::BITS == 8 && !CONFIG::LIGHT && BYTES % 4 == 0;
     uint32_t v[CONFIG::SUMS];
+    if constexpr (FOURS) {
+        uint32_t word[BYTES / 4];
+#pragma unroll
+        for (int i = 0; i < BYTES / 4; i++)
+            word[i] = round_four(value + 4 * i);
+        if (samples == CONFIG::SUMS) {
+#pragma unroll
+            for (int i = 0; i < BYTES / 4; i++)
+                ((uint32_t *)to)[i] = word[i];
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < CONFIG::SUMS; i++)
+            v[i] = word[i / 4] >> i % 4 * 8 & 255;
+    }
     if (CONFIG::LIGHT)
         encode(light, value, v);
 #pragma unroll
-    for (int i = 0; i < CONFIG::SUMS && !CONFIG::LIGHT; i++)
+    for (int i = 0; i < CONFIG::SUMS && !CONFIG::LIGHT && !FOURS; i++)
         v[i] = round_sample<CONFIG::BITS, CONFIG::REACH>(value[i]);
     if constexpr (CONFIG::STRAIGHT != 0) {
         typedef typename straight_pixel<CONFIG::STRAIGHT>::type pixel;
@@ -445,10 +503,17 @@ scatter_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, stru
             uint32_t (&words)[CONFIG::LOADED], float (*result)[CONFIG::SUMS])
 {
     float weight[CONFIG::REACH + 1], row[CONFIG::SUMS];
-    uint32_t now[CONFIG::HELD];
     load_row_weights<CONFIG>(walk.row_weight + (size_t)cursor.row * CONFIG::STRIDE, weight);
-    take_words<CONFIG>(walk, columns, cursor, words, now);
-    make_row<CONFIG>(walk, columns, cursor.in, now, row);
+    if constexpr (CONFIG::TAPS != 0) {
+        /* The next row is loaded into the same registers, while this one is added to the results.
+         */
+        make_row<CONFIG>(walk, columns, cursor.in, words, row);
+        load_ahead<CONFIG>(walk, columns, cursor, 1, words);
+    } else {
+        uint32_t now[CONFIG::HELD];
+        take_words<CONFIG>(walk, columns, cursor, words, now);
+        make_row<CONFIG>(walk, columns, cursor.in, now, row);
+    }
 #pragma unroll
     for (int j = 0; j < CONFIG::REACH; j++) {
 #pragma unroll
@@ -528,28 +593,24 @@ gather_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, stru
     }
 }
 
+/* Whether all words of a group's window, which begins at `byte` of the row, are in the row. */
 template <class CONFIG>
-static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
-    walk_kernel(struct resize_walk walk)
+static __host__ __device__ __forceinline__ bool is_plain(int byte, int row_bytes)
 {
-    __shared__ __align__(16) char light[CONFIG::LIGHT ? sizeof(struct light_tables) : 1];
-    struct light_tables *const tables = (struct light_tables *)light;
-    early_next();
-    if (CONFIG::LIGHT) {
-        for (int i = threadIdx.x; i < 256 * 32; i += THREADS)
-            tables->decode[i / 32][i % 32] = walk.decode[i / 32];
-        for (int i = threadIdx.x; i < GF_RESAMPLE_ENCODE_BUCKETS; i += THREADS)
-            tables->encode[i] = walk.encode[i];
-        __syncthreads();
-    }
-    const unsigned item = blockIdx.x * THREADS + threadIdx.x;
-    const struct position at = position_of(item, max(1, walk.stack.count), walk.groups);
-    const int group = at.column, picture = at.row;
-    if (item >= (unsigned)walk.groups * max(1, walk.stack.count))
-        return;
+    const int from = byte & ~3;
+    const int end = CONFIG::FIXED ? from + 4 * CONFIG::LOADED : byte + CONFIG::BYTES;
+    return from >= 0 && end <= row_bytes / 4 * 4;
+}
+
+/* Computes rows first .. past - 1 of a group of a picture. */
+template <class CONFIG>
+static __device__ __forceinline__ void make_strip(const struct resize_walk &walk,
+                                                  const struct light_tables *tables, int group,
+                                                  int picture, int first, int past)
+{
     struct Cursor cursor;
-    cursor.first = walk.p.out_y + (int)blockIdx.y * walk.tall;
-    cursor.past = min(cursor.first + walk.tall, walk.p.out_y + walk.p.rows);
+    cursor.first = first;
+    cursor.past = past;
     cursor.row = walk.row_start[cursor.first];
     cursor.end = walk.row_start[cursor.past - 1] + walk.row_count[cursor.past - 1];
     const int byte = walk.column_start[group] * CONFIG::STORED;
@@ -569,22 +630,53 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
     columns.shift = (byte & 3) * 8;
     columns.from = byte & ~3;
     columns.row_bytes = walk.in_row_bytes;
-    const int end = CONFIG::FIXED ? columns.from + 4 * CONFIG::LOADED : byte + CONFIG::BYTES;
-    columns.plain = columns.from >= 0 && end <= walk.in_row_bytes / 4 * 4;
-    if (CONFIG::WINDOW) {
-#pragma unroll
-        for (int k = 0; k < CONFIG::SPAN; k++) {
-#pragma unroll
-            for (int g = 0; g < CONFIG::GROUP; g++)
-                columns.weight[k][g] = __ldg(columns.weights + k / 4 * columns.weight_step +
-                                             k % 4 * CONFIG::GROUP + g);
-        }
-    }
+    columns.plain = is_plain<CONFIG>(byte, walk.in_row_bytes);
+    if (CONFIG::SAME && !columns.plain)
+        return;
+    if constexpr (CONFIG::WINDOW && !CONFIG::SAME && !CONFIG::AT_EDGE)
+        load_all_weights<CONFIG>(columns, columns.weight);
     early_wait();
     if (CONFIG::GATHERS)
         gather_rows<CONFIG>(walk, columns, cursor);
     else
         scatter_rows<CONFIG>(walk, columns, cursor);
+}
+
+template <class CONFIG>
+static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
+    walk_kernel(const __grid_constant__ struct resize_walk walk)
+{
+    __shared__ __align__(16) char light[CONFIG::LIGHT ? sizeof(struct light_tables) : 1];
+    struct light_tables *const tables = (struct light_tables *)light;
+    const unsigned pictures = (unsigned)max(1, walk.stack.count);
+    const int end = walk.p.out_y + walk.p.rows;
+    early_next();
+    if (CONFIG::LIGHT) {
+        for (int i = threadIdx.x; i < 256 * 8; i += THREADS) {
+            const float v = walk.decode[i / 8];
+            ((float4 *)tables->decode)[i] = make_float4(v, v, v, v);
+        }
+        for (int i = threadIdx.x; i < GF_RESAMPLE_ENCODE_BUCKETS; i += THREADS)
+            tables->encode[i] = walk.encode[i];
+        __syncthreads();
+    }
+    if (CONFIG::SAME && blockIdx.y < walk.edge_blocks) {
+        const unsigned item = (blockIdx.y * gridDim.x + blockIdx.x) * THREADS + threadIdx.x;
+        const unsigned edge = item % walk.edges, strip = item / walk.edges / pictures;
+        const int first = walk.p.out_y + (int)strip * walk.edge_tall;
+        if (first < end)
+            make_strip<Edge<CONFIG>>(walk, tables, edge ? walk.right + (int)edge - 1 : 0,
+                                     (int)(item / walk.edges % pictures), first,
+                                     min(first + walk.edge_tall, end));
+        return;
+    }
+    const unsigned item = blockIdx.x * THREADS + threadIdx.x;
+    if (item >= walk.groups * pictures)
+        return;
+    const struct position at = position_of(item, pictures, walk.groups);
+    const int chunk = (int)(blockIdx.y - (CONFIG::SAME ? walk.edge_blocks : 0));
+    const int first = walk.p.out_y + chunk * walk.tall;
+    make_strip<CONFIG>(walk, tables, at.column, at.row, first, min(first + walk.tall, end));
 }
 
 /* Chooses the number of a thread's rows so that one wave of blocks covers the band, because rows
@@ -598,22 +690,37 @@ template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t 
         code = gf_cuda_blocks_each((const void *)walk_kernel<CONFIG>, THREADS, 0, &resident);
     if (code != cudaSuccess)
         return code;
-    const int across = ceil_div(walk.groups * max(1, walk.stack.count), THREADS);
-    const int chunks = max(1, min(processors * resident / across, MOST_CHUNKS));
-    walk.tall = max(ceil_div(walk.p.rows, chunks), LEAST_ROWS);
-    const dim3 grid(across, ceil_div(walk.p.rows, walk.tall));
+    const int pictures = max(1, walk.stack.count),
+              across = ceil_div(walk.groups * pictures, THREADS);
+    const int places = processors * resident / across - (CONFIG::SAME ? 1 : 0);
+    walk.tall = max(ceil_div(walk.p.rows, max(1, min(places, MOST_CHUNKS))), LEAST_ROWS);
+    if (CONFIG::SAME) {
+        /* Strips at edges are shorter, since their rows take longer, and begin first. */
+        const int step = 2 * CONFIG::GROUP * CONFIG::STORED;
+        for (walk.right = walk.groups; walk.right > 1; walk.right--) {
+            if (is_plain<CONFIG>((walk.right - 1) * step + CONFIG::START, walk.in_row_bytes))
+                break;
+        }
+        walk.edges = (unsigned)(1 + walk.groups - walk.right);
+        walk.edge_tall = max(walk.tall / 4, LEAST_ROWS);
+        const long long strips =
+            (long long)ceil_div(walk.p.rows, walk.edge_tall) * pictures * walk.edges;
+        walk.edge_blocks =
+            (unsigned)((strips + (long long)across * THREADS - 1) / ((long long)across * THREADS));
+    }
+    const dim3 grid(across, walk.edge_blocks + ceil_div(walk.p.rows, walk.tall));
     return launch_early(walk_kernel<CONFIG>, grid, THREADS, 0, stream, walk);
 }
 
-constexpr int group_of(int channels, int bits, int reach, bool halves)
+constexpr int group_of(int channels, int bits, bool halves)
 {
-    return channels == 1 || (channels * bits == 24 && halves && reach == 2) ? 4 : 2;
+    return channels == 1 || (channels * bits == 24 && halves) ? 4 : 2;
 }
 
 template <int CHANNELS, int BITS, int REACH, bool LIGHT, int STRAIGHT = 0>
 static int launch_halves(const struct resize_walk &walk, cudaStream_t stream)
 {
-    constexpr int GROUP = group_of(CHANNELS, BITS, REACH, true);
+    constexpr int GROUP = group_of(CHANNELS, BITS, true);
     return launch<Config<CHANNELS, BITS, LIGHT, GROUP, 2 * (REACH + GROUP - 1), 2 * REACH, REACH,
                          false, STRAIGHT>>(walk, stream);
 }
@@ -622,7 +729,7 @@ static int launch_halves(const struct resize_walk &walk, cudaStream_t stream)
 template <int CHANNELS, int BITS, int REACH, bool GATHERS, bool TIGHT = GATHERS>
 static int launch_narrow(const struct resize_walk &walk, cudaStream_t stream)
 {
-    constexpr int GROUP = group_of(CHANNELS, BITS, REACH, false);
+    constexpr int GROUP = group_of(CHANNELS, BITS, false);
     constexpr int WINDOW = TIGHT ? REACH + GROUP : 2 * (REACH + GROUP - 1);
     return launch<Config<CHANNELS, BITS, false, GROUP, WINDOW, 0, REACH, GATHERS>>(walk, stream);
 }
@@ -630,7 +737,7 @@ static int launch_narrow(const struct resize_walk &walk, cudaStream_t stream)
 template <int CHANNELS, int BITS, int REACH, bool GATHERS, bool LIGHT>
 static int launch_wide(const struct resize_walk &walk, cudaStream_t stream)
 {
-    constexpr int GROUP = group_of(CHANNELS, BITS, REACH, false);
+    constexpr int GROUP = group_of(CHANNELS, BITS, false);
     return launch<Config<CHANNELS, BITS, LIGHT, GROUP, 0, 0, REACH, GATHERS>>(walk, stream);
 }
 
@@ -659,7 +766,7 @@ static int launch_any(const struct resize_walk &walk, cudaStream_t stream)
     case 5:
         return launch_narrow<CHANNELS, BITS, 4, true>(walk, stream);
     case 6:
-        return walk.window == gf_resample_walk_window(group_of(CHANNELS, BITS, 6, false), 6, true)
+        return walk.window == gf_resample_walk_window(group_of(CHANNELS, BITS, false), 6, true)
                    ? launch_narrow<CHANNELS, BITS, 6, false, true>(walk, stream)
                    : launch_narrow<CHANNELS, BITS, 6, false>(walk, stream);
     default:

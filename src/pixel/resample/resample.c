@@ -188,8 +188,8 @@ static void plan_columns(const struct gf_resample *resample, struct gf_format fo
     const struct gf_resample_axis *const axis = &resample->column_axis;
     const bool halves = !walk->gathers && axis->scale == 2 && axis->offset == 0 &&
                         resample->columns.taps <= 2 * walk->reach;
-    const bool is_small = format.channels * format.bits == 24 && halves && walk->reach == 2;
-    walk->group = format.channels == 1 || is_small ? 4 : 2;
+    const bool is_half = format.channels * format.bits == 24 && halves;
+    walk->group = format.channels == 1 || is_half ? 4 : 2;
     walk->window = gf_resample_walk_window(walk->group, walk->reach, walk->gathers);
     const int span = span_of(resample->kernel, axis, walk->group);
     const int tight = gf_resample_walk_window(walk->group, walk->reach, true);
