@@ -459,7 +459,8 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
                        "this is an animation",
                        gf_output_name(output));
     own.depth = gf_depth_in_file(type, format, metadata ? metadata->bits : 0, options);
-    enum gf_status status = check_pixels(output, type, format, &own, error);
+    enum gf_status status =
+        metadata && metadata->move ? GF_OK : check_pixels(output, type, format, &own, error);
     if (!status)
         status = gf_metadata_for_output(metadata, in_file, type->tags, options, &kept, error);
     /* The palette and the parameters of a Y4M are part of the pixels, so that options->strip does
@@ -484,6 +485,7 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
     if (status)
         return status;
     if (metadata) {
+        kept.move = metadata->move;
         kept.animated = metadata->animated;
         kept.loops = metadata->loops;
     }

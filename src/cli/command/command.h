@@ -153,7 +153,9 @@ struct gf_option {
     size_t file_offset;  /* offset of the member for the FILE of a choice */
     size_t bare_offset;  /* offset of the bool for whether a number was left out */
     size_t given_offset; /* offset of the bool for whether the option is given */
-    size_t no_offset; /* offset of the bool that "=no" behind a switch sets; 0: it has no value */
+    /* Offset of the bool that the value behind a switch sets, which is its `argument`; "no" also
+     * unsets the switch. 0: it has no value. */
+    size_t value_offset;
     const char *help;
 };
 

@@ -269,8 +269,8 @@ static void set_implied(const struct gf_option *option, struct gf_command *comma
     void *const member = (char *)command + option->offset;
     if (option->type == GF_OPTION_SWITCH && !option->action) {
         *(bool *)member = option->implied;
-        if (option->no_offset)
-            *(bool *)((char *)command + option->no_offset) = false;
+        if (option->value_offset)
+            *(bool *)((char *)command + option->value_offset) = false;
     } else if (option->type == GF_OPTION_CHOICE)
         *(int *)member = option->implied;
     else if (option->type == GF_OPTION_SET)
@@ -295,13 +295,14 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     }
     switch (option->type) {
     case GF_OPTION_SWITCH:
-        if (option->no_offset && !strcmp(value, "no")) {
-            *(bool *)member = false;
-            *(bool *)((char *)command + option->no_offset) = true;
+        if (option->value_offset && !strcmp(value, option->argument)) {
+            *(bool *)member = strcmp(value, "no") != 0;
+            *(bool *)((char *)command + option->value_offset) = true;
             return GF_OK;
         }
-        return gf_fail(error, GF_ERROR_USAGE, "--%s takes no value%s", option->name,
-                       option->no_offset ? " but no" : "");
+        return gf_fail(error, GF_ERROR_USAGE, "--%s takes no value%s%s", option->name,
+                       option->value_offset ? " but " : "",
+                       option->value_offset ? option->argument : "");
     case GF_OPTION_FILE:
     case GF_OPTION_OUTPUT:
         if (!*value)

@@ -9,6 +9,7 @@
 #include "codec/common/colour/colour.h"
 #include "codec/common/metadata/exif.h"
 #include "codec/common/metadata/texts.h"
+#include "codec/common/rows/coefficients.h"
 #include "gpufilter/image.h"
 #include "gpufilter/options.h"
 #include "gpufilter/pipeline.h"
@@ -61,6 +62,8 @@ struct gf_metadata {
     bool animated;  /* for an output: its sink writes several frames */
     unsigned loops; /* how many times an animation is shown; 0: forever */
     bool filtered;  /* filters have changed the pixels: thumbnails do not show them */
+    /* For an output: its sink gets coefficients and moves them; NULL: it gets pixels. */
+    const struct gf_coefficients_move *move;
 };
 /* Empty metadata, for a picture that has none. */
 extern const struct gf_metadata gf_no_metadata;
