@@ -175,8 +175,8 @@ struct gf_options {
      * call. */
     void (*warn)(void *context, const char *text);
     void *warn_context;
-    /* The file contains exactly the same pixels; GF_ERROR_UNFIT if it cannot. A JPEG that is made of
-     * a JPEG has its coefficients, which the filters rotate by 90, 180 and 270, hflip, vflip,
+    /* The file contains exactly the same pixels; GF_ERROR_UNFIT if it cannot. A JPEG that is made
+     * of a JPEG has its coefficients, which the filters rotate by 90, 180 and 270, hflip, vflip,
      * transpose and crop move; see also lossless_trim. */
     bool lossless;
     bool optimize;    /* a JPEG's Huffman codes are made for the picture, which makes the file

@@ -110,7 +110,7 @@ struct gf_cell_header {
     uint64_t text[GF_TEXTS_MOST][2];
     struct gf_heif_coded coded; /* of a HEIC; no column: there is none */
     struct gf_coefficients coefficients;
-    char why[120];              /* why the picture takes memory_bytes */
+    char why[120]; /* why the picture takes memory_bytes */
     char error[sizeof((struct gf_error *)0)->text];
 };
 

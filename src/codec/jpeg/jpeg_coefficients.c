@@ -34,18 +34,17 @@ void gf_jpeg_coefficients_start(struct gf_jpeg_source *source)
     source->blocks = jpeg_read_coefficients(&source->jpeg);
     for (int c = 0; c < jpeg->num_components; c++) {
         const JQUANT_TBL *const table = jpeg->comp_info[c].quant_table;
-        if (table && memcmp(table->quantval, source->coefficients.quantiser[c],
-                            sizeof table->quantval) != 0)
-            gf_jpeg_refuse(source, "its quantisers change between its scans, which "
-                                   "options.lossless cannot keep");
+        if (table &&
+            memcmp(table->quantval, source->coefficients.quantiser[c], sizeof table->quantval) != 0)
+            gf_jpeg_refuse(source, "its quantisers change between its scans: it is decoded only "
+                                   "(options.lossless)");
     }
 }
 
 void gf_jpeg_coefficients_read(struct gf_jpeg_source *source)
 {
     const struct gf_coefficients *const from = &source->coefficients;
-    const size_t units =
-        (size_t)gf_coefficients_units(from, 0, (int)source->jpeg.image_width);
+    const size_t units = (size_t)gf_coefficients_units(from, 0, (int)source->jpeg.image_width);
     for (; source->rows; source->rows--, source->block_row++, source->dst += source->pitch) {
         unsigned char *to = source->dst;
         for (int c = 0; c < from->components; c++) {
@@ -122,8 +121,7 @@ void gf_jpeg_mover_configure(struct gf_jpeg_mover *mover, struct jpeg_compress_s
         component->v_samp_factor = from->factor[c][down];
         set_quantiser(mover, jpeg, c);
         mover->blocks[c] = jpeg->mem->request_virt_barray(
-            (j_common_ptr)jpeg, JPOOL_IMAGE, TRUE,
-            units[0] * (JDIMENSION)component->h_samp_factor,
+            (j_common_ptr)jpeg, JPOOL_IMAGE, TRUE, units[0] * (JDIMENSION)component->h_samp_factor,
             units[1] * (JDIMENSION)component->v_samp_factor, (JDIMENSION)component->v_samp_factor);
     }
     jpeg->optimize_coding = TRUE;

@@ -192,8 +192,8 @@ static _Noreturn void give_up(struct gf_jpeg_source *source, enum gf_status stat
 
 void gf_jpeg_refuse(struct gf_jpeg_source *source, const char *what)
 {
-    give_up(source, gf_fail(source->error, GF_ERROR_UNFIT, "%s: %s",
-                            gf_input_name(source->input), what));
+    give_up(source,
+            gf_fail(source->error, GF_ERROR_UNFIT, "%s: %s", gf_input_name(source->input), what));
 }
 
 #define TEXT_(word) #word

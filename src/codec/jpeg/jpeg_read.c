@@ -35,7 +35,8 @@ static void read_header(struct gf_jpeg_source *source)
         return;
     gf_jpeg_coefficients_describe(source);
     if (!gf_coefficients_check(&source->coefficients) || (!jpeg->progressive_mode && jpeg->Ss))
-        gf_jpeg_refuse(source, "a JPEG of an unusual kind, which options.lossless cannot keep");
+        gf_jpeg_refuse(source,
+                       "a JPEG of an unusual kind, which is decoded only (options.lossless)");
     source->base.coefficients = &source->coefficients;
 }
 

@@ -359,12 +359,11 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
     gf_jpeg_share_writing(1);
     gf_jpeg_mover_set(&opened->mover, metadata ? metadata->move : NULL);
     opened->inks = metadata && metadata->inks && !metadata->move;
-    opened->base = (struct gf_sink){.write = jpeg_write,
-                                    .finish = jpeg_finish,
-                                    .close = jpeg_close,
-                                    .splice = opened->inks || opened->mover.move.from
-                                                  ? NULL
-                                                  : jpeg_splice};
+    opened->base =
+        (struct gf_sink){.write = jpeg_write,
+                         .finish = jpeg_finish,
+                         .close = jpeg_close,
+                         .splice = opened->inks || opened->mover.move.from ? NULL : jpeg_splice};
     opened->output = output;
     opened->format = format;
     opened->options = *options;

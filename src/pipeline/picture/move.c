@@ -36,8 +36,8 @@ static enum gf_status check_filters(const struct gf_pipeline *pipeline, const ch
                               : *place->lost       ? place->lost
                                                    : place->resampled;
     return *other ? gf_fail(error, GF_ERROR_UNFIT,
-                            "%s: %s computes pixels: options.lossless keeps those of a JPEG with "
-                            "rotate=90, 180 and 270, hflip, vflip, transpose and crop alone",
+                            "%s: %s computes pixels: a JPEG keeps its own with rotate=90, 180 and "
+                            "270, hflip, vflip, transpose and crop alone (options.lossless)",
                             name, other)
                   : GF_OK;
 }
@@ -76,7 +76,10 @@ static enum gf_status check_borders(const struct gf_pipeline *pipeline, const ch
     return gf_fail(error, GF_ERROR_UNFIT,
                    "%s: the result's %s cannot lie within units of %dx%d: end the chain with "
                    "crop=%d:%d:%d:%d, which options.lossless=trim does",
-                   name, !cut[1] ? "left edge" : cut[0] ? "left and top edges" : "top edge",
+                   name,
+                   !cut[1]  ? "left edge"
+                   : cut[0] ? "left and top edges"
+                            : "top edge",
                    gf_coefficients_unit(move->from, 0), gf_coefficients_unit(move->from, 1),
                    sides[0], sides[1], cut[0], cut[1]);
 }
@@ -162,5 +165,6 @@ enum gf_status gf_branch_move(struct gf_attempt *attempt, struct gf_branch *bran
         sink->close(sink);
     gf_pipeline_return_memory(pipeline, task->codec_bytes);
     pipeline->profile.lanes = 1;
+    pipeline->profile.band_rows = gf_coefficients_unit(move.from, 1);
     return status ? status : gf_pipeline_describe_plan(pipeline, task, &branch->plan, error);
 }
