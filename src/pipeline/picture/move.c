@@ -9,6 +9,7 @@
 #include "codec/codec.h"
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
+#include "codec/io/output.h"
 #include "pipeline/picture/branches.h"
 
 bool gf_pipeline_moves(const struct gf_pipeline *pipeline, const struct gf_picture_task *task)
@@ -17,12 +18,14 @@ bool gf_pipeline_moves(const struct gf_pipeline *pipeline, const struct gf_pictu
     const struct gf_options *const options = &pipeline->options;
     if (!options->lossless || !destination || !task->input)
         return false;
+    if (task->own_format != GF_FILE_JPEG || (!destination->bytes && !destination->pattern))
+        return false;
     enum gf_file_format written = options->format;
     if (destination->bytes && destination->bytes->format)
         written = destination->bytes->format;
     if (!written && destination->pattern)
         written = gf_file_format_named(destination->pattern);
-    return task->own_format == GF_FILE_JPEG && (!written || written == GF_FILE_JPEG);
+    return !written || written == GF_FILE_JPEG;
 }
 
 /* Fails if a filter does more than turn and cut. */
@@ -109,9 +112,14 @@ static enum gf_status plan_move(struct gf_attempt *attempt, struct gf_branch *br
         branch->place.first[i] += branch->place.step[i] * cut[i];
     branch->plan.out.width = move->result[0];
     branch->plan.out.height = move->result[1];
-    return branch->task->output
+    if (!branch->task->output)
+        GF_TRY(gf_pipeline_open_output(pipeline, branch->task, branch->plan.out, error));
+    return branch->task->file_format == GF_FILE_JPEG
                ? GF_OK
-               : gf_pipeline_open_output(pipeline, branch->task, branch->plan.out, error);
+               : gf_fail(error, GF_ERROR_UNFIT,
+                         "%s: its name says %s, but %s is a JPEG: give options.format",
+                         gf_output_name(branch->task->output),
+                         gf_file_format_name(branch->task->file_format), name);
 }
 
 /* Moves all rows from the source to the sink. */
