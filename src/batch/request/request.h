@@ -106,7 +106,7 @@ struct gf_batch_request {
     bool dry_run;      /* nothing is filtered; GF_MESSAGE_DRY_RUN says what would be done */
     const struct gf_transfer_options *transfer; /* NULL: inputs and outputs lie in their places */
     struct gf_batch_log *log;                   /* this member and all members below may be NULL */
-    const char *side[3]; /* files for figures, which no output may replace */
+    const char *side[3];                        /* files for figures, which no output may replace */
     struct gf_resume *resume;
     /* Sends a message. One thread at a time calls the function, but not always the same one. */
     void (*message)(void *context, enum gf_message_kind kind, const char *text);
