@@ -502,6 +502,8 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
     if (!status && options->set && !(type->keeps & (GF_KIND_EXIF | GF_KIND_XMP)))
         gf_warn(options, "%s: %s has no place for what is to be set (options.set)",
                 gf_output_name(output), type->name);
+    if (!status && type->keeps & GF_KIND_IPTC)
+        gf_metadata_set_warn(options->set, gf_output_name(output), options);
     if (!status && metadata && metadata->icc.size && !kept.icc.size &&
         gf_keeps(options, GF_METADATA_ICC))
         gf_warn(options, "%s: the input's colour profile is not for %s and is left out",

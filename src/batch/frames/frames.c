@@ -458,7 +458,6 @@ static void set_fps(struct gf_frames *frames, double fps)
     plain.stripped = ((uint64_t)1 << GF_METADATA_ITEMS) - 1;
     gf_options_of_output(&frames->request.options, &plain);
     gf_options_of_output(&frames->batch->options, &plain);
-    frames->request.options.set = frames->batch->options.set = NULL;
 }
 
 /* Opens the input and looks whether it is a film. */

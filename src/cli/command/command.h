@@ -98,8 +98,10 @@ struct gf_command {
     int more_outputs;
     /* The first output's chain if it was joined from several parts, from malloc(); else NULL. */
     char *made;
-    double fps;  /* the value of --fps; 0: not given */
-    char *lines; /* the lines of --set, from malloc(); or NULL */
+    double fps; /* the value of --fps; 0: not given */
+    /* The lines of --set, each with those before it, from malloc(); the members point to some. */
+    char **lines;
+    size_t lines_count, lines_room;
     bool recursive, nul_separated, skip_existing, update, in_place, fail_fast, dry_run;
     int shard, shards; /* part `shard` of `shards`, from --shard; 0: not given */
     int progress;      /* the form of the progress: enum gf_progress_form */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/memory/grow.h"
 #include "base/text/plain_text.h"
 #include "batch/sheets/sheet.h"
 #include "chain/chain.h"
@@ -236,15 +237,16 @@ static enum gf_status set_range(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
-/* Adds a line to the text of the option; the command owns it. */
+/* Adds a line to the text of the option; the command owns it, and the text before, which other
+ * outputs may have. */
 static enum gf_status add_line(const char *text, struct gf_command *command, const char **member,
                                struct gf_error *error)
 {
     char *lines = NULL;
-    if (asprintf(&lines, "%s%s%s", *member ? *member : "", *member ? "\n" : "", text) < 0)
+    if (!GF_RESERVE(command->lines, command->lines_room, command->lines_count + 1) ||
+        asprintf(&lines, "%s%s%s", *member ? *member : "", *member ? "\n" : "", text) < 0)
         return gf_fail_memory(error);
-    free(command->lines);
-    *member = command->lines = lines;
+    *member = command->lines[command->lines_count++] = lines;
     return GF_OK;
 }
 

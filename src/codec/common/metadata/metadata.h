@@ -151,8 +151,11 @@ bool gf_iptc_set(struct gf_blob *iptc, int dataset, const char *text);
 const char *gf_metadata_set_word(int index);
 /* Fails if a line has no known key, or a text that its key cannot have. */
 enum gf_status gf_metadata_set_check(const char *set, struct gf_error *error) GF_CHECKED;
-/* Sets these facts in EXIF, XMP and IPTC, and removes texts with the same meaning. `set` is what
- * gf_metadata_set_check() accepts, or NULL. Returns false when out of memory. */
+/* Warns of texts that are too long for IPTC. `name` is the output. */
+void gf_metadata_set_warn(const char *set, const char *name, const struct gf_options *options);
+/* Sets these facts in EXIF, XMP and, if they are not too long for it, IPTC, and removes texts with
+ * the same meaning. `set` is what gf_metadata_set_check() accepts, or NULL. Returns false when out
+ * of memory. */
 bool gf_metadata_set(struct gf_metadata *metadata, const char *set);
 
 #define GF_APP1_EXIF "Exif\0"                      /* with the terminating zero */
