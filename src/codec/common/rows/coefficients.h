@@ -57,7 +57,7 @@ static inline size_t gf_coefficients_row_bytes(const struct gf_coefficients *fro
            GF_COEFFICIENTS_OF_BLOCK * sizeof(int16_t);
 }
 
-/* Whether all numbers make sense. */
+/* Whether all numbers make sense, and decoders know the sampling. */
 static inline bool gf_coefficients_check(const struct gf_coefficients *from)
 {
     enum { FACTOR_MOST = 4, BLOCKS_MOST = 10, RESTART_MOST = 65535 };
@@ -66,7 +66,10 @@ static inline bool gf_coefficients_check(const struct gf_coefficients *from)
                 from->progressive <= 1 && from->restart_interval <= RESTART_MOST;
     for (int i = 0; good && i < 2 * from->components; i++)
         good = from->factor[i / 2][i % 2] >= 1 && from->factor[i / 2][i % 2] <= FACTOR_MOST;
-    for (int c = 0; good && c < from->components; c++)
+    for (int c = 0; good && c < from->components; c++) {
         blocks += from->factor[c][0] * from->factor[c][1];
+        good = !(gf_coefficients_unit(from, 0) / 8 % from->factor[c][0]) &&
+               !(gf_coefficients_unit(from, 1) / 8 % from->factor[c][1]);
+    }
     return good && blocks <= (from->components == 1 ? 1 : BLOCKS_MOST);
 }
