@@ -82,6 +82,11 @@ for chain in rotate=90 rotate=180 rotate=270 hflip vflip transpose,rotate=180 cr
     gpufilter --info "$1" | grep -q "$(expr "$1" : 'c-\(.*\).jpg')" || problem "$1: $(gpufilter --info "$1")"
     rm -f c-*.jpg
 done
+mkdir sized
+run 0 gpufilter -q -i a.jpg -i in.jpg -o 'sized/{stem}-{w}x{h}.jpg' --lossless=trim rotate=180
+[ -f sized/a-64x48.jpg ] || problem "$(ls sized)"
+run 4 gpufilter -i a.jpg -o no.jpg --dry-run --lossless rotate=180
+grep -q 'end the chain with crop=64:48:13:7' stdout stderr || problem "--dry-run: $(cat stdout stderr)"
 run 4 gpufilter -i a.jpg -o no.jpg --lossless=trim crop=10:10:3:3
 stderr_is "gpufilter: a.jpg: no whole unit of 16x16 is in the result"
 run 2 gpufilter -i a.jpg -o no.jpg --lossless=yes

@@ -34,7 +34,7 @@ static void look_at_stills(const struct gf_batch_request *request, struct gf_for
     struct gf_pipeline *reader = NULL;
     for (size_t i = 0; i < request->inputs->count; i++) {
         const char *const path = request->inputs->item[i].path;
-        struct gf_peek peek;
+        struct gf_peek peek = {.pattern = NULL};
         struct stat file;
         struct gf_error unsaid;
         if (!gf_input_stat(path, &file) || !S_ISREG(file.st_mode) ||

@@ -169,7 +169,7 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
                        input->path);
     }
     if (unread) {
-        struct gf_peek peek;
+        struct gf_peek peek = {.pattern = output->text};
         GF_TRY(gf_batch_open_header_reader(request, number, header_reader, error));
         if (gf_pipeline_peek(*header_reader, input->path, &peek, &(struct gf_error){0}))
             return GF_OK; /* the run will report the failure */

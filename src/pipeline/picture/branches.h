@@ -64,9 +64,6 @@ uint64_t gf_group_bytes(const struct gf_attempt *attempt, const struct gf_group 
 enum gf_status gf_group_advance(struct gf_attempt *attempt, const struct gf_group *group,
                                 const struct gf_held *from, struct gf_error *error) GF_CHECKED;
 
-/* Whether the output is a JPEG that gets the coefficients of the input, a JPEG (options.lossless).
- * The pipeline's options are those of the output. */
-bool gf_pipeline_moves(const struct gf_pipeline *pipeline, const struct gf_picture_task *task);
 /* Moves the source's coefficients to the branch's output. */
 enum gf_status gf_branch_move(struct gf_attempt *attempt, struct gf_branch *branch,
                               struct gf_error *error) GF_CHECKED;

@@ -87,7 +87,35 @@ static enum gf_status check_borders(const struct gf_pipeline *pipeline, const ch
                    sides[0], sides[1], cut[0], cut[1]);
 }
 
-/* Plans the chain, opens the output, and finds how blocks move. */
+/* Finds how blocks move by the plan, whose result gets the size that can be had. */
+static enum gf_status choose_move(const struct gf_pipeline *pipeline,
+                                  const struct gf_source *source, const char *name,
+                                  struct gf_plan *plan, struct gf_place *place,
+                                  struct gf_coefficients_move *move, struct gf_error *error)
+{
+    int cut[2];
+    gf_place_begin(place, source->format, 1);
+    GF_TRY(gf_place_follow(place, plan, error));
+    GF_TRY(check_filters(pipeline, name, place, error));
+    find_move(source, place, plan->out, move, cut);
+    GF_TRY(check_borders(pipeline, name, move, cut, error));
+    for (int i = 0; i < 2; i++)
+        place->first[i] += place->step[i] * cut[i];
+    plan->out.width = move->result[0];
+    plan->out.height = move->result[1];
+    return GF_OK;
+}
+
+enum gf_status gf_pipeline_check_move(const struct gf_pipeline *pipeline,
+                                      const struct gf_source *source, const char *name,
+                                      struct gf_plan *plan, struct gf_error *error)
+{
+    struct gf_coefficients_move move;
+    struct gf_place place;
+    return choose_move(pipeline, source, name, plan, &place, &move, error);
+}
+
+/* Plans the chain, finds how blocks move, and opens the output. */
 static enum gf_status plan_move(struct gf_attempt *attempt, struct gf_branch *branch,
                                 struct gf_coefficients_move *move, struct gf_error *error)
 {
@@ -95,23 +123,14 @@ static enum gf_status plan_move(struct gf_attempt *attempt, struct gf_branch *br
     const struct gf_source *const source = attempt->source;
     const char *const name = gf_input_name(branch->task->input);
     struct gf_picture_task inner = *branch->task;
-    int cut[2];
     inner.destination = NULL;
     inner.output = NULL;
-    gf_place_begin(&branch->place, source->format, 1);
     branch->end = pipeline->chain.count;
     if (gf_chain_next_box(&pipeline->chain, 0) < branch->end)
         return check_filters(pipeline, name, &branch->place, error);
     GF_TRY(gf_pipeline_plan_part(pipeline, &inner, &pipeline->chain, source->format,
                                  &branch->request, &branch->plan, error));
-    GF_TRY(gf_place_follow(&branch->place, &branch->plan, error));
-    GF_TRY(check_filters(pipeline, name, &branch->place, error));
-    find_move(source, &branch->place, branch->plan.out, move, cut);
-    GF_TRY(check_borders(pipeline, name, move, cut, error));
-    for (int i = 0; i < 2; i++)
-        branch->place.first[i] += branch->place.step[i] * cut[i];
-    branch->plan.out.width = move->result[0];
-    branch->plan.out.height = move->result[1];
+    GF_TRY(choose_move(pipeline, source, name, &branch->plan, &branch->place, move, error));
     if (!branch->task->output)
         GF_TRY(gf_pipeline_open_output(pipeline, branch->task, branch->plan.out, error));
     return branch->task->file_format == GF_FILE_JPEG
