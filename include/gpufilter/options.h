@@ -164,6 +164,10 @@ struct gf_options {
     int quality; /* quality of JPEG, WebP, AVIF, JPEG XL, JPEG 2000, TIFF, 1..GF_QUALITY_MAX */
     enum gf_subsampling subsampling; /* subsampling of JPEG and AVIF */
     bool progressive;                /* whether a JPEG is progressive */
+    /* With `lossless`, a JPEG's columns and rows that cannot lie at the left or top of the result
+     * are left out: a result begins at a border of units, of 8 to 32 pixels. Otherwise such a
+     * picture is GF_ERROR_UNFIT. */
+    bool lossless_trim;
     int png_level; /* 0..GF_PNG_LEVEL_MAX; 1 is the library's own fast coder, the others are
                     * zlib's */
     /* Called with each warning, which is a line; may be NULL. It may be called from any thread
@@ -171,7 +175,10 @@ struct gf_options {
      * call. */
     void (*warn)(void *context, const char *text);
     void *warn_context;
-    bool lossless;    /* the file contains exactly the same pixels; GF_ERROR_UNFIT if it cannot */
+    /* The file contains exactly the same pixels; GF_ERROR_UNFIT if it cannot. A JPEG that is made
+     * of a JPEG has its coefficients, which the filters rotate by 90, 180 and 270, hflip, vflip,
+     * transpose and crop move; see also lossless_trim. */
+    bool lossless;
     bool optimize;    /* a JPEG's Huffman codes are made for the picture, which makes the file
                        * smaller */
     bool png_palette; /* write a PNG of at most 256 colours with a palette. A PNG that had a palette

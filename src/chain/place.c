@@ -94,16 +94,19 @@ enum gf_status gf_place_follow(struct gf_place *place, const struct gf_plan *pla
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < plan->stage_count; i++) {
         struct gf_stage stage = plan->stage[i]; /* a copy with constants of its own */
-        char *const name = moves(&stage) ? place->lost : place->recoloured;
+        const bool follows = is_followed(stage.filter);
+        char *const name = follows         ? place->resampled
+                           : moves(&stage) ? place->lost
+                                           : place->recoloured;
         stage.constants = NULL;
-        if (is_followed(stage.filter)) {
+        if (follows) {
             status = gf_stage_prepare(&stage, error);
             if (!status)
                 follow(place, &stage);
             gf_stage_release(&stage);
-        } else if (!*name) {
-            gf_plan_stage_name(&stage, name, GF_PLACE_NAME_SIZE);
         }
+        if (!*name && (!follows || stage.filter->cpu == gf_resample_cpu))
+            gf_plan_stage_name(&stage, name, GF_PLACE_NAME_SIZE);
     }
     return status;
 }

@@ -158,8 +158,8 @@ struct gf_place {
      * column or row is; both in pixels of the picture. */
     double first[2], step[2];
     /* The names of the first stage that moves pixels in a way that these numbers cannot describe,
-     * and of the first that changes colours; "": there is none. */
-    char lost[GF_PLACE_NAME_SIZE], recoloured[GF_PLACE_NAME_SIZE];
+     * of the first that changes colours, and of the first that resizes; "": there is none. */
+    char lost[GF_PLACE_NAME_SIZE], recoloured[GF_PLACE_NAME_SIZE], resampled[GF_PLACE_NAME_SIZE];
 };
 
 void gf_place_begin(struct gf_place *place, struct gf_format picture, int reduction);

@@ -385,14 +385,56 @@ static enum gf_status open_sheet(struct gf_session *session, struct gf_error *er
                           : GF_OK;
 }
 
-/* Fails if the file is an input, a list of inputs or the file of a chain. */
+/* Fails if the file is one that a filter of the chain reads. */
+static enum gf_status check_chain(const char *text, const char *option, const char *path,
+                                  struct gf_error *error)
+{
+    struct gf_chain chain = {0};
+    const int count = gf_chain_parse(text ? text : "", &chain, NULL)
+                          ? 0 /* told when the run begins */
+                          : gf_chain_files(&chain, NULL, 0);
+    const char **const file = calloc((size_t)count + 1, sizeof *file);
+    enum gf_status status = file ? GF_OK : gf_fail_memory(error);
+    if (!status)
+        (void)gf_chain_files(&chain, file, count);
+    for (int i = 0; !status && i < count; i++) {
+        if (gf_input_is_file(file[i], path))
+            status = gf_fail(error, GF_ERROR_USAGE, "%s would replace '%s', which the chain reads",
+                             option, path);
+    }
+    free(file);
+    gf_chain_free(&chain);
+    return status;
+}
+
+/* Fails if the file is one that the chain of an output reads, or the profile of CMYK. */
+static enum gf_status check_chains(const struct gf_session *session, const char *option,
+                                   const char *path, struct gf_error *error)
+{
+    const struct gf_command *const command = session->command;
+    const char *const profile = command->options.cmyk_profile;
+    if (path && profile && gf_input_is_file(profile, path))
+        return gf_fail(error, GF_ERROR_USAGE, "%s would replace '%s', which the run reads", option,
+                       path);
+    for (int k = 0; path && k < gf_command_outputs(command); k++)
+        GF_TRY(check_chain(gf_command_output_at(command, k).chain, option, path, error));
+    return GF_OK;
+}
+
+/* Fails if the file is an output, an input, a list of inputs, or a file of a chain. */
 static enum gf_status check_side_file(const struct gf_session *session, const char *option,
                                       const char *path, struct gf_error *error)
 {
     const struct gf_command *const command = session->command;
     struct stat side;
+    for (int k = 0; path && k < gf_command_outputs(command); k++) {
+        if (gf_output_is_place(path, session->output[k].text))
+            return gf_fail(error, GF_ERROR_USAGE, "%s and the output '%s' are the same file",
+                           option, session->output[k].text);
+    }
     if (!path || stat(path, &side) || !S_ISREG(side.st_mode))
         return GF_OK;
+    GF_TRY(check_chains(session, option, path, error));
     for (size_t i = 0; i < session->inputs.count + (size_t)command->inputs + 1; i++) {
         const size_t given = i - session->inputs.count;
         const char *const name = i < session->inputs.count          ? session->inputs.item[i].path
@@ -410,6 +452,8 @@ static enum gf_status check_side_file(const struct gf_session *session, const ch
 static enum gf_status check_side_files(const struct gf_session *session, struct gf_error *error)
 {
     const struct gf_command *const command = session->command;
+    const char *const log = command->log ? command->log : command->resume;
+    GF_TRY(check_chains(session, "the log", log, error));
     GF_TRY(check_side_file(session, "--metrics", command->metrics, error));
     GF_TRY(check_side_file(session, "--trace", command->trace, error));
     return check_side_file(session, "the page of --profile", command->page, error);
@@ -427,9 +471,10 @@ static enum gf_status open_session(struct gf_session *session, struct gf_error *
         status = check_side_files(session, error);
     /* The metrics, the trace, the page and the logs are opened before any work, so that an error
      * shows at once. */
-    const struct gf_batch_state begun = {0};
+    struct gf_output *metrics = NULL; /* not written before all outputs have names */
     if (!status && command->metrics)
-        status = gf_metrics_write(command->metrics, &begun, error);
+        status = gf_report_open(command->metrics, &metrics, error);
+    gf_output_close(metrics);
     if (!status && command->trace)
         status = gf_report_open(command->trace, &session->trace, error);
     if (!status && command->profile == GF_PROFILE_HTML)
@@ -552,6 +597,7 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
         .verbose = command->verbose,
         .transfer = transfer.fetch || transfer.store ? &transfer : NULL,
         .log = session->log,
+        .side = {command->metrics, command->trace, command->page},
         .resume = session->resume,
         .message = session_message,
         .picture = reports ? session_picture : NULL,

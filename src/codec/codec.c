@@ -545,7 +545,8 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
                        "this is an animation",
                        gf_output_name(output));
     own.depth = gf_depth_in_file(type, format, metadata ? metadata->bits : 0, options);
-    enum gf_status status = check_pixels(output, type, format, &own, error);
+    enum gf_status status =
+        metadata && metadata->move ? GF_OK : check_pixels(output, type, format, &own, error);
     if (!status)
         status = gf_metadata_for_output(metadata, in_file, type->tags, options, &kept, error);
     /* The palette and the parameters of a Y4M are part of the pixels, so that options->strip does
@@ -570,6 +571,7 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
     if (status)
         return status;
     if (metadata) {
+        kept.move = metadata->move;
         kept.animated = metadata->animated;
         kept.loops = metadata->loops;
     }
@@ -586,6 +588,8 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
     if (!status && options->set && !(type->keeps & (GF_KIND_EXIF | GF_KIND_XMP)))
         gf_warn(options, "%s: %s has no place for what is to be set (options.set)",
                 gf_output_name(output), type->name);
+    if (!status && type->keeps & GF_KIND_IPTC)
+        gf_metadata_set_warn(options->set, gf_output_name(output), options);
     if (!status && metadata && metadata->icc.size && !kept.icc.size &&
         gf_keeps(options, GF_METADATA_ICC))
         gf_warn(options, "%s: the input's colour profile is not for %s and is left out",

@@ -337,15 +337,22 @@ enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,
     struct gf_input *input = NULL;
     struct gf_source *source = NULL;
     struct gf_plan plan = {0};
+    const struct gf_destination destination = {.pattern = peek->pattern};
     enum gf_status status = gf_input_open(path, false, &input, error);
     if (!status)
         status = gf_input_format(input, &peek->content, error);
+    const struct gf_picture_task task = {
+        .input = input, .destination = &destination, .own_format = peek->content};
+    if (!status)
+        gf_input_set_coefficients(input, gf_pipeline_moves(pipeline, &task));
     if (!status)
         status = gf_source_open(input, &pipeline->options, &source, error);
     if (!status)
         status = gf_plan_make(&pipeline->chain, source->format,
                               pipeline->options.autorotate ? source->metadata.orientation : 1,
                               &plan, error);
+    if (!status && source->coefficients)
+        status = gf_pipeline_check_move(pipeline, source, path, &plan, error);
     if (!status) {
         peek->in = source->format;
         peek->out = plan.out;

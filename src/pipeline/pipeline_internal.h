@@ -138,6 +138,8 @@ enum gf_status gf_pipeline_filter_pictures(struct gf_pipeline *pipeline, const c
  * picture, and that of the result. If the latter depends on the pixels (trim), it filters the
  * picture. */
 struct gf_peek {
+    /* The output's name or template, which the caller sets; NULL: it is not known. */
+    const char *pattern;
     enum gf_file_format content;
     struct gf_format in, out;
 };

@@ -159,6 +159,20 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
                                      const struct gf_plan_request *request, struct gf_plan *plan,
                                      struct gf_error *error) GF_CHECKED;
 
+/* Opens the task's output, once the format of the result is known, since its name may depend on the
+ * picture's size. */
+enum gf_status gf_pipeline_open_output(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                       struct gf_format result, struct gf_error *error) GF_CHECKED;
+
+/* Whether the output is a JPEG that gets the coefficients of the input, a JPEG (options.lossless).
+ * The pipeline's options are those of the output. */
+bool gf_pipeline_moves(const struct gf_pipeline *pipeline, const struct gf_picture_task *task);
+/* Fails if the source's coefficients cannot be moved as the plan says. The plan's result gets the
+ * size that it will have. `name` is the input's. */
+enum gf_status gf_pipeline_check_move(const struct gf_pipeline *pipeline,
+                                      const struct gf_source *source, const char *name,
+                                      struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
+
 /* Checks a picture that the caller has given for the result, whose format is known. */
 enum gf_status gf_pipeline_check_output(const struct gf_image *input, const struct gf_image *output,
                                         struct gf_format result, struct gf_error *error) GF_CHECKED;

@@ -174,8 +174,31 @@ run 0 gpufilter -q -i rgba.pam -i stills/s-1.pgm -o mixed.png --fps=5
 run 0 gpufilter -q -i 'mixed.png[1]' -o gray.pam
 printf '\6\6\6\377\2\2\2\377\3\3\3\377\4\4\4\377\5\5\5\377\6\6\6\377' >wanted
 tail -c 24 gray.pam | cmp -s - wanted || problem "$(tail -c 24 gray.pam | od -An -tu1)"
-run 4 gpufilter -q -i stills/s-1.pgm -i rgba.pam -o mixed2.png --fps=5
-stderr_like 'mixed2.png: picture 2 has 3x2 pixels of 4 channels'
+
+begin "--fps: the first stills get the colours, the alpha and the bits of later ones"
+run 0 gpufilter -q -i stills/s-1.pgm -i rgba.pam -o mixed2.png --fps=5
+run 0 gpufilter -q -i 'mixed2.png[0]' -o gray.pam
+tail -c 24 gray.pam | cmp -s - wanted || problem "$(tail -c 24 gray.pam | od -An -tu1)"
+run 0 gpufilter -q -i 'mixed2.png[1]' -o colours.pam
+same colours.pam rgba.pam
+printf 'P5\n3 2\n65535\n\1\2\3\4\5\6\7\10\11\12\13\14' >deep.pgm
+for first in stills/s-1.pgm rgba.pam; do
+    run 0 gpufilter -q -i $first -i deep.pgm -o deep.png --fps=5
+    run 0 gpufilter -q -i 'deep.png[0]' -o shallow.pam --depth=8
+    [ $first != rgba.pam ] || same shallow.pam rgba.pam
+    run 0 gpufilter -q -i 'deep.png[1]' -o again.pgm flatten,grayscale=red
+    same again.pgm deep.pgm
+done
+
+begin "--fps: folders of the output are made, and its warnings are told"
+run 0 gpufilter -q -i stills -o new/folder/made.png --fps=5
+same new/folder/made.png "$(gpufilter -q -i stills -o again.png --fps=5 && echo again.png)"
+run 0 gpufilter -q -i stills -o new/films/film.y4m --fps=5
+[ -s new/films/film.y4m ] || problem "no film"
+run 0 gpufilter -i stills -o palette.png --fps=5 --png-palette
+grep -q '^gpufilter: warning: palette.png: the frames of an animation are written without a palette' stderr || problem "$(cat stderr)"
+run 0 gpufilter -q -i stills -o palette.png --fps=5 --png-palette
+silent
 
 begin "--fps: what makes no animation is refused in one line"
 printf 'P5\n1 1\n255\n\1' >stills/s-11.pgm

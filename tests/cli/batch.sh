@@ -174,7 +174,27 @@ for option in --metrics --trace --profile=html; do
     stderr_like ".* would replace 'figures/a.ppm', which the run reads"
     run 2 gpufilter -i @figures.list -o out_f "$option$separator"figures.list invert
     run 2 gpufilter -i figures -o out_f --chain-file=figures.chain "$option$separator"figures.chain
+    cp in.png figures.png
+    for chain in overlay=figures.png invert:region=figures.png; do
+        run 2 gpufilter -i figures -o out_f "$option$separator"./figures.png $chain
+        stderr_like ".* would replace './figures.png', which the chain reads"
+    done
+    for output in "-o out_f/none/" "-o out_f/none/{stem}.ppm" "-o out_f/a.ppm -o out_f/none/"; do
+        mkdir -p out_f/none
+        # shellcheck disable=SC2086 # its words
+        run 2 gpufilter -i figures $output "$option$separator"out_f/../out_f/none/b.ppm invert
+        stderr_like "out_f/none/b.ppm: is an output and a file for figures"
+    done
+    cp a.ppm there.ppm && ln -s there.ppm link.ppm
+    run 2 gpufilter -i a.ppm -o link.ppm "$option$separator"./there.ppm invert
+    stderr_like ".* and the output 'link.ppm' are the same file"
+    same a.ppm there.ppm
+    rm -r out_f link.ppm
 done
+same in.png figures.png
+run 2 gpufilter -i figures -o out_f --log=figures.png overlay=figures.png
+stderr_like "the log would replace 'figures.png', which the chain reads"
+same in.png figures.png
 same figures/a.ppm many/a.ppm
 [ "$(cat figures.list figures.chain)" = "figures/a.ppm
 invert" ] || problem "a list or a chain was replaced"

@@ -188,3 +188,12 @@ stderr_is "gpufilter: icc: link.icc: a device link takes no profile (from=srgb)"
 run 2 gpufilter -i in.ppm -o none.jpg --to-icc=names.icc
 stderr_is "gpufilter: --to-icc: names.icc: a profile of named colours, which is not used"
 absent none.jpg
+
+begin "a JPEG of four inks is turned without loss, and keeps its profile"
+run 0 gpufilter -i in.ppm -o inks.jpg --to-icc=press.icc crop=64:48
+run 0 gpufilter -i inks.jpg -o turned.jpg --lossless rotate=180
+silent
+grep -qa ICC_PROFILE turned.jpg || problem "no profile"
+run 0 gpufilter -i turned.jpg -o again.jpg --lossless rotate=180
+run 0 gpufilter --compare=inks.jpg again.jpg
+stdout_has '^largest  0$'

@@ -75,6 +75,18 @@ stderr_is 'gpufilter: --set=creator=Ada is none of copyright=TEXT, artist=TEXT, 
 run 2 gpufilter -i in.ppm -o no.png --set=artist=Ada --set=date=now
 stderr_is 'gpufilter: --set=date: now is no date such as 2024-05-01 or 2024-05-01T12:30:00+02:00'
 absent no.png
+run 2 gpufilter -i in.ppm -o no.png --set=artist="$(printf 'A\357\277\277B')"
+stderr_is 'gpufilter: --set=artist: has U+FFFF, which is no character and cannot be in XMP'
+long=$(printf '%033d' 7)
+run 0 gpufilter -i in.ppm -o long.jpg --set=artist=$long
+stderr_is 'gpufilter: warning: long.jpg: --set=artist: over 32 bytes, which IPTC does not hold: EXIF and XMP have it'
+[ "$(grep -ac $long long.jpg)" -ge 1 ] && ! grep -aq 'Photoshop 3.0.*'$long long.jpg || problem "the long artist is in IPTC, or nowhere"
+run 0 gpufilter -i in.ppm -o short.jpg --set=artist="${long#0}"
+silent
+run 0 gpufilter -i in.ppm --set=copyright=We -o one.png --set=artist=Ada -o two.png --set=artist=Bob --set=copyright=They -o three.png
+grep -aq We one.png && grep -aq Ada one.png && ! grep -aq Bob one.png || problem "one.png has other texts"
+grep -aq They two.png && grep -aq Bob two.png && ! grep -aq 'Ada\|We' two.png || problem "two.png has other texts"
+grep -aq We three.png && ! grep -aq 'Ada\|Bob' three.png || problem "three.png has other texts"
 for artist in Ada Ada Bob; do
     run 0 gpufilter -i in.ppm -i in.png -o set-batch/ --resume=set.log --set=artist=$artist
     cat stderr >>set.told

@@ -82,7 +82,7 @@ run 0 gpufilter -i set -r -o packed.tar --dry-run
 stdout_has '^set/deep/b.jpg -> packed.tar/deep/b.jpg$'
 
 begin "a member that one output refuses is left out of that one"
-run 4 gpufilter -i in.tar --log=log -o big.tar crop=180:140 -o lossy.tar --format=jpeg --lossless -o kept/ invert
+run 4 gpufilter -i in.tar --log=log -o big.tar crop=180:140 -o lossy.tar --format=jpeg --lossless invert -o kept/ invert
 grep -q '2 of 3 files failed (2 of their 6 outputs), 1 done' stderr || problem "$(cat stderr)"
 [ "$(members big.tar)" = "$(members in.tar)" ] || problem "the members are $(members big.tar)"
 members lossy.tar | grep -q 'set/a\.jpg\|deep/b' && problem "the members are $(members lossy.tar)"

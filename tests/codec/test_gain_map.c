@@ -338,6 +338,33 @@ static void test_the_map_follows(void **state)
     check_following(97, 75);
 }
 
+/* The map follows coefficients, too; it is not applied to them. */
+static void test_the_map_follows_coefficients(void **state)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    struct picture kept, applied;
+    make_files(3, 16, 12, 1, &one_of_all, 0);
+    options.device = GF_DEVICE_CPU;
+    options.lossless = true;
+    for (int i = 0; i < 2; i++) {
+        options.gain_map = i ? GF_GAIN_MAP_APPLY : GF_GAIN_MAP_KEEP;
+        assert_int_equal(gf_pipeline_open("crop=32:16:16:16,rotate=90", &options, &pipeline, NULL),
+                         GF_OK);
+        assert_int_equal(gf_pipeline_run_file(pipeline, in_folder("both.jpg"),
+                                              in_folder(i ? "none.jpg" : "kept.jpg"), &failure),
+                         i ? GF_ERROR_UNFIT : GF_OK);
+        gf_pipeline_close(pipeline);
+    }
+    assert_failure_says("its gain map is applied to pixels");
+    run_chain("both.jpg", "applied.png", "crop=32:16:16:16,rotate=90", GF_GAIN_MAP_APPLY);
+    read_file("kept.jpg", GF_GAIN_MAP_APPLY, &kept);
+    read_file("applied.png", GF_GAIN_MAP_DROP, &applied);
+    assert_true(mean_difference(&kept, &applied) < 500);
+    free_picture(&kept);
+    free_picture(&applied);
+}
+
 /* Colours and moves that the map does not follow are told, and so is a format without maps. */
 static void test_what_the_map_does_not_follow(void **state)
 {
@@ -509,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_the_map_alone),
         cmocka_unit_test(test_a_pipe),
         cmocka_unit_test(test_the_map_follows),
+        cmocka_unit_test(test_the_map_follows_coefficients),
         cmocka_unit_test(test_what_the_map_does_not_follow),
         cmocka_unit_test(test_the_parts_of_a_kept_file),
     };

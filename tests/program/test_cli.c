@@ -156,7 +156,7 @@ static void test_options_of_outputs(void **state)
         assert_int_equal(*((unsigned char *)&to + option->offset), option->of_output);
         found += option->of_output;
     }
-    assert_int_equal(found, 15);
+    assert_int_equal(found, 16);
 }
 
 static void test_sizes(void **state)
@@ -321,16 +321,18 @@ static void test_refusals(void **state)
                    "mean 'statistics'?");
     assert_refused("-y -i a -o b",
                    "unknown option '-y' (FFmpeg): outputs that exist are replaced anyway");
-    assert_refused("--auto_orient", "unknown option '--auto_orient' (ImageMagick, vips): pictures "
-                                    "are turned upright by their EXIF anyway");
+    assert_refused(
+        "--auto_orient",
+        "unknown option '--auto_orient' (ImageMagick, vips, jhead, exiftran): pictures "
+        "are turned upright by their EXIF anyway, JPEGs without loss by --lossless=trim");
     assert_refused("--maxSize=5", "unknown option '--maxSize=5'; did you mean '--max-bytes=5'?");
     assert_refused("-i a -i b -o c hstack",
                    "'hstack' is no filter (FFmpeg); did you mean '--join=across'?");
     assert_refused("-i a -i b -o c +append",
                    "'+append' is no filter (ImageMagick); did you mean '--join=across'?");
     assert_refused("-i a -o b blur,auto-orient",
-                   "'auto-orient' is no filter (ImageMagick, vips): pictures are turned upright by "
-                   "their EXIF anyway");
+                   "'auto-orient' is no filter (ImageMagick, vips, jhead, exiftran): pictures are "
+                   "turned upright by their EXIF anyway, JPEGs without loss by --lossless=trim");
     assert_refused("-i a -o b --resume blur=2", "--resume needs a file, and 'blur=2' is a chain");
     assert_refused("-i a -o b blur,strip", "'strip' is an option, not a filter: --strip");
     assert_refused("-i a -o b text='a,strip',quality=3",

@@ -77,6 +77,9 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
  * gf_bytes_in_proportion() of the archive's bytes that were read. */
 enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;
+/* Returns why gf_archive_read() failed, if it was the fault of that member of a zip archive alone:
+ * gf_archive_next() goes on behind it. Otherwise NULL. */
+const char *gf_archive_reader_fault(const struct gf_archive_reader *reader);
 /* Returns another descriptor of the file of an archive that is not packed, for
  * gf_archive_member_place(); -1: there is none. The caller closes it. */
 int gf_archive_reader_members(const struct gf_archive_reader *reader);

@@ -77,6 +77,20 @@ static enum gf_status read_bytes(struct gf_archive_reader *reader, struct gf_arc
     return gf_archive_read(reader, slot->data, size, error);
 }
 
+/* After a failure of read_bytes(): if other members can still be read, drops the bytes and returns
+ * why this one cannot. */
+static const char *drop_unread(const struct gf_archive_reader *reader, struct gf_archive_slot *slot)
+{
+    const char *const fault = gf_archive_reader_fault(reader);
+    if (!fault)
+        return NULL;
+    free(slot->data);
+    slot->data = NULL;
+    slot->size = 0;
+    slot->kept = false;
+    return fault;
+}
+
 /* Reads the bytes of a member into the following slots, in parts. */
 static enum gf_status read_parts(struct gf_archive_ring *ring, struct gf_archive *archive,
                                  uint64_t left, struct gf_error *error)
@@ -140,6 +154,8 @@ static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archi
         status = gf_archive_refuse(ring, slot, why, error);
     else if (!status && (slot->item.is_link || !leave_bytes(slot)))
         status = read_bytes(reader, slot, (size_t)size, error);
+    if (status && !why && (why = drop_unread(reader, slot)))
+        status = gf_archive_refuse(ring, slot, why, error);
     if (!status)
         pass_slot_on(ring, slot, GF_SLOT_TO_DO);
     return status;
@@ -172,8 +188,11 @@ static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_
     const size_t first = size < PART_BYTES ? (size_t)size : PART_BYTES;
     if (target && (gf_file_format_named(target) || gf_file_format_named(slot->member.name)))
         GF_TRY(read_link(ring, slot, target, error));
-    if (first)
-        GF_TRY(read_bytes(archive->reader, slot, first, error));
+    const enum gf_status status = first ? read_bytes(archive->reader, slot, first, error) : GF_OK;
+    /* The size of a larger member is in the output already. */
+    const char *const why = status && size == first ? drop_unread(archive->reader, slot) : NULL;
+    if (status)
+        return why ? read_picture(ring, slot, archive->reader, why, error) : status;
     pass_slot_on(ring, slot, GF_SLOT_DONE);
     return read_parts(ring, archive, size - first, error);
 }

@@ -44,6 +44,7 @@ struct gf_archive_reader {
     bool packed;
     bool is_zip;
     int64_t members; /* how many members were found */
+    char fault[200]; /* why the last one cannot be read, although those behind it can; "": it can */
     uint64_t left;   /* bytes of the last one that were not read yet */
     bool ended;      /* the input was read to its end */
     bool
@@ -464,6 +465,7 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
     make_folder(member);
     bound_owner(member->header);
     snprintf(reader->member, sizeof reader->member, "%s", member->name);
+    *reader->fault = '\0';
     member->is_file = gf_archive_calls.archive_entry_filetype(member->header) == AE_IFREG &&
                       !gf_archive_calls.archive_entry_hardlink(member->header);
     const int64_t size = gf_archive_calls.archive_entry_size(member->header);
@@ -494,6 +496,41 @@ static enum gf_status check_proportion(const struct gf_archive_reader *reader,
                    (long long)reader->into.bytes);
 }
 
+/* Opens a zip archive again that libarchive has given up, and goes behind the member that was found
+ * last. */
+static bool begin_again(struct gf_archive_reader *reader)
+{
+    struct archive_entry *const passed = gf_archive_calls.archive_entry_new();
+    struct gf_error unsaid;
+    gf_archive_calls.archive_read_free(reader->archive);
+    reader->archive = NULL;
+    reader->into = (struct passage){0};
+    bool good = passed && !open_zip(reader, &unsaid);
+    for (int64_t i = 0; good && i < reader->members; i++)
+        good = gf_archive_calls.archive_read_next_header2(reader->archive, passed) >= ARCHIVE_WARN;
+    if (passed)
+        gf_archive_calls.archive_entry_free(passed);
+    return good;
+}
+
+/* Fails since the member cannot be read. Notes why, if others behind it can. */
+static enum gf_status fail_member(struct gf_archive_reader *reader, la_ssize_t code,
+                                  struct gf_error *error)
+{
+    const char *const why = gf_archive_calls.archive_error_string(reader->archive);
+    const enum gf_status status = archive_fail_reading(reader, error);
+    char fault[sizeof reader->fault];
+    snprintf(fault, sizeof fault, "%s", why ? why : "damaged");
+    if (reader->is_zip && !reader->status && (code != ARCHIVE_FATAL || begin_again(reader)))
+        memcpy(reader->fault, fault, sizeof fault);
+    return status;
+}
+
+const char *gf_archive_reader_fault(const struct gf_archive_reader *reader)
+{
+    return *reader->fault ? reader->fault : NULL;
+}
+
 enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, size_t size,
                                struct gf_error *error)
 {
@@ -503,15 +540,15 @@ enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, siz
     for (la_ssize_t count = 1; count && got < size; got += (size_t)count) {
         count = gf_archive_calls.archive_read_data(reader->archive, (char *)data + got, size - got);
         if (count < 0)
-            return archive_fail_reading(reader, error);
+            return fail_member(reader, count, error);
     }
     memset((char *)data + got, 0, size - got); /* libarchive leaves out a hole that ends a file */
     reader->left -= size;
     /* The checksum is compared at the next reading only. */
-    if (reader->is_zip && !reader->left &&
-        gf_archive_calls.archive_read_data(reader->archive, &(char){0}, 1))
-        return archive_fail_reading(reader, error);
-    return GF_OK;
+    const la_ssize_t more = reader->is_zip && !reader->left
+                                ? gf_archive_calls.archive_read_data(reader->archive, &(char){0}, 1)
+                                : 0;
+    return more ? fail_member(reader, more, error) : GF_OK;
 }
 
 int gf_archive_reader_members(const struct gf_archive_reader *reader)
@@ -537,59 +574,6 @@ int64_t gf_archive_member_place(const struct gf_archive_reader *reader,
         gf_input_descriptor(reader->input, &descriptor, &offset, &(struct gf_error){0}))
         return -1;
     return offset + begin;
-}
-/* ---- all pictures of an archive ---- */
-
-/* Reads a member into memory and hands it over as "ARCHIVE/NAME". */
-static enum gf_status take(struct gf_archive_reader *reader, const char *archive,
-                           const struct gf_archive_member *member, gf_archive_taker *taker,
-                           void *context, struct gf_error *error)
-{
-    const size_t size = (size_t)member->size;
-    char *name = NULL;
-    void *const data = malloc(size ? size : 1);
-    enum gf_status status =
-        data && asprintf(&name, "%s/%s", gf_archive_path(archive), member->name) >= 0
-            ? gf_archive_read(reader, data, size, error)
-            : gf_fail_memory(error);
-    if (!status)
-        taker(context, name, data, size);
-    free(name);
-    free(data);
-    return status;
-}
-
-enum gf_status gf_archive_each(const char *archive, gf_archive_taker *taker, void *context,
-                               struct gf_error *error)
-{
-    struct gf_archive_reader *reader = NULL;
-    bool found = true, more;
-    enum gf_status status = gf_archive_reader_open(archive, &reader, error);
-    if (status)
-        return status;
-    while (!status && found) {
-        struct gf_archive_member member;
-        status = gf_archive_next(reader, &member, &found, error);
-        if (status || !found)
-            break;
-        if (member.is_file && gf_file_format_named(member.name) != GF_FILE_AUTO)
-            status = take(reader, archive, &member, taker, context, error);
-        gf_archive_member_free(&member);
-    }
-    if (!status)
-        status = gf_archive_end(reader, &more, error);
-    gf_archive_reader_close(reader);
-    return status;
-}
-
-#else
-
-enum gf_status gf_archive_each(const char *archive, gf_archive_taker *taker, void *context,
-                               struct gf_error *error)
-{
-    (void)taker;
-    (void)context;
-    return gf_archive_load(archive, error);
 }
 
 #endif

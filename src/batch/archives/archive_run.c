@@ -188,7 +188,7 @@ static enum gf_status check_files(const struct gf_batch *batch, bool from_archiv
             const char *const name = from_archive ? batch->item[i].output[k] : text;
             const char *const archive =
                 name && gf_archive_named(text) ? gf_archive_path(name) : NULL;
-            GF_TRY(gf_batch_check_log(request->log, input, archive, error));
+            GF_TRY(gf_batch_check_log(request, input, archive, error));
             if (archive)
                 GF_TRY(check_stored(request, input, archive, error));
             if (archive)

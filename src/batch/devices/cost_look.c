@@ -147,7 +147,10 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     /* The CPU decodes a single PNG before a GPU has started. */
     const struct gf_cost_device_coder in_coder = gf_cost_device_coder(look->file),
                                       out_coder = gf_cost_device_coder(out);
-    const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
+    /* A JPEG's coefficients are moved by the CPU (pipeline/picture/move.c). */
+    const bool moves = options->lossless && look->file == GF_FILE_JPEG && out == GF_FILE_JPEG;
+    const bool whole = look->reduction == 1,
+               device = request->options.codec != GF_CODEC_CPU && !moves,
                encodes = device && out_coder.file && gf_device_encodes(out, plan->out, options),
                decodes = device && look->device_decodes && (!look->slow || sample->takes_slow) &&
                          (!look->several_scans || sample->pictures > 1) &&

@@ -1,15 +1,61 @@
 /* Writes frames, which the workers leave as PAMs in memory, as an animation. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/image.h"
 #include "base/process/machine.h"
 #include "batch/frames/film.h"
+#include "batch/request/request.h"
 #include "codec/codec.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata/metadata.h"
 #include "codec/io/input.h"
+
+static void warn(void *context, const char *text)
+{
+    gf_batch_tell(context, GF_MESSAGE_WARNING, "%s", text);
+}
+
+/* Returns the channels of a picture that has the colours and the alpha of both. `b` may be empty.
+ */
+static int channels_of_both(struct gf_format a, struct gf_format b)
+{
+    b = b.channels ? b : a;
+    const bool colours = gf_colour_channels(a) > 1 || gf_colour_channels(b) > 1;
+    return (colours ? 3 : 1) + (gf_has_alpha(a) || gf_has_alpha(b));
+}
+
+/* Finds the most channels and bits of the stills by their headers. A still that cannot be read is
+ * reported later. */
+static void look_at_stills(const struct gf_batch_request *request, struct gf_format *most)
+{
+    struct gf_pipeline *reader = NULL;
+    for (size_t i = 0; i < request->inputs->count; i++) {
+        const char *const path = request->inputs->item[i].path;
+        struct gf_peek peek = {.pattern = NULL};
+        struct stat file;
+        struct gf_error unsaid;
+        if (!gf_input_stat(path, &file) || !S_ISREG(file.st_mode) ||
+            gf_batch_open_header_reader(request, 0, &reader, &unsaid) ||
+            gf_pipeline_peek(reader, path, &peek, &unsaid))
+            continue;
+        most->channels = channels_of_both(peek.out, *most);
+        most->bits = peek.out.bits > most->bits ? peek.out.bits : most->bits;
+    }
+    gf_pipeline_close(reader);
+}
+
+void gf_animation_prepare(struct gf_film_writer *writer, struct gf_options *options,
+                          const struct gf_batch_request *request, bool stills)
+{
+    if (options->warn)
+        options->warn = warn;
+    options->warn_context = (void *)request;
+    if (stills)
+        look_at_stills(request, &writer->most);
+}
 
 /* Opens the animation, whose frames are all like the first one. */
 static enum gf_status begin(struct gf_film_writer *writer, struct gf_format format,
@@ -28,11 +74,21 @@ static enum gf_status begin(struct gf_film_writer *writer, struct gf_format form
     return GF_OK;
 }
 
-/* Converts gray to colours, and adds an opaque alpha channel, as the animation has them. */
+/* Writes a sample. One of 8 bits, which is written two times, becomes one of 16. */
+static unsigned char *put(unsigned char *at, const unsigned char *sample, size_t bytes,
+                          size_t times)
+{
+    for (; times; times--)
+        at = mempcpy(at, sample, bytes);
+    return at;
+}
+
+/* Converts gray to colours and 8 bits to 16, and adds an opaque alpha channel, as the animation has
+ * them. */
 static enum gf_status widen(struct gf_image *picture, struct gf_format to, struct gf_error *error)
 {
     const struct gf_format is = picture->format;
-    const size_t bytes = is.bits > 8 ? 2 : 1;
+    const size_t bytes = is.bits > 8 ? 2 : 1, times = to.bits > is.bits ? 2 : 1;
     const int colours = gf_colour_channels(to), repeats = gf_colour_channels(is) < colours;
     struct gf_image wide = {0};
     GF_TRY(gf_image_alloc(&wide, to, error));
@@ -41,11 +97,11 @@ static enum gf_status widen(struct gf_image *picture, struct gf_format to, struc
         unsigned char *at = wide.data + (size_t)y * wide.pitch;
         for (int x = 0; x < is.width; x++, from += (size_t)is.channels * bytes) {
             for (int c = 0; c < colours; c++)
-                at = mempcpy(at, from + (repeats ? 0 : (size_t)c * bytes), bytes);
+                at = put(at, from + (repeats ? 0 : (size_t)c * bytes), bytes, times);
             if (gf_has_alpha(is))
-                at = mempcpy(at, from + (size_t)(is.channels - 1) * bytes, bytes);
+                at = put(at, from + (size_t)(is.channels - 1) * bytes, bytes, times);
             else if (gf_has_alpha(to))
-                at = (unsigned char *)memset(at, 0xff, bytes) + bytes;
+                at = (unsigned char *)memset(at, 0xff, bytes * times) + bytes * times;
         }
     }
     gf_image_free(picture);
@@ -53,14 +109,24 @@ static enum gf_status widen(struct gf_image *picture, struct gf_format to, struc
     return GF_OK;
 }
 
+/* Returns the format of the frames if the first one has the format `is`: that of the stills with
+ * most channels and bits, as far as they are known. */
+static struct gf_format format_of_frames(const struct gf_film_writer *writer, struct gf_format is)
+{
+    is.channels = channels_of_both(is, writer->most);
+    is.bits = writer->most.bits > is.bits ? writer->most.bits : is.bits;
+    return is;
+}
+
 /* Writes the picture of the source as the next frame. */
 static enum gf_status write_frame(struct gf_film_writer *writer, struct gf_source *source,
                                   struct gf_error *error)
 {
-    const struct gf_format is = source->format, first = writer->sink ? writer->format : is;
+    const struct gf_format is = source->format,
+                           first = writer->sink ? writer->format : format_of_frames(writer, is);
     struct gf_image picture = {0};
     writer->frames++;
-    if (is.width != first.width || is.height != first.height || is.bits != first.bits ||
+    if (is.width != first.width || is.height != first.height || is.bits > first.bits ||
         gf_colour_channels(is) > gf_colour_channels(first) ||
         gf_has_alpha(is) > gf_has_alpha(first))
         return gf_fail(error, GF_ERROR_UNFIT,
@@ -70,12 +136,11 @@ static enum gf_status write_frame(struct gf_film_writer *writer, struct gf_sourc
                        first.width, first.height, first.channels, first.bits,
                        is.width != first.width || is.height != first.height
                            ? " (resize=w=W:h=H makes one size of all)"
-                       : is.bits == first.bits ? ", of no more channels than the first"
-                                               : "");
+                           : ", of no more channels and bits than the first");
     if (!writer->sink)
-        GF_TRY(begin(writer, is, error));
+        GF_TRY(begin(writer, first, error));
     enum gf_status status = gf_source_read_all(source, &picture, error);
-    if (!status && is.channels != first.channels)
+    if (!status && (is.channels != first.channels || is.bits != first.bits))
         status = widen(&picture, first, error);
     if (!status)
         status = writer->sink->write(writer->sink, is.height, picture.data, picture.pitch, error);

@@ -84,6 +84,7 @@ struct gf_film_writer {
     const struct gf_options *options;
     struct gf_sink *sink; /* NULL: no frame was written yet */
     struct gf_format format;
+    struct gf_format most;       /* the most channels and bits of the stills; 0: not known */
     struct gf_duration duration; /* how long each frame is shown */
     size_t frames;
 };
@@ -98,8 +99,12 @@ enum gf_status gf_film_create(struct gf_film_writer *writer, const char *path,
 /* Writes a frame: a Y4M of one frame, or a PNM or PAM. */
 enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char *data, size_t size,
                              struct gf_error *error) GF_CHECKED;
-/* Does that for an animation. `data` is a PAM, which must have the size and the bits of the first
- * one, and no colours or alpha that the first one lacks. */
+/* Prepares an animation: its warnings become those of the batch, and with `stills` the inputs'
+ * headers tell writer->most. */
+void gf_animation_prepare(struct gf_film_writer *writer, struct gf_options *options,
+                          const struct gf_batch_request *request, bool stills);
+/* Does that for an animation. `data` is a PAM, which must have the size of the first one, and no
+ * colours, alpha or bits that neither the first one nor writer->most has. */
 enum gf_status gf_animation_write(struct gf_film_writer *writer, const unsigned char *data,
                                   size_t size, struct gf_error *error) GF_CHECKED;
 /* Makes a file visible. */

@@ -386,6 +386,8 @@ static enum gf_status work(struct gf_frames *frames, struct gf_error *error)
     enum gf_status status = GF_OK;
     if (frames->film_out && frames->request.plain_members && !frames->request.output->is_stdout)
         status = gf_refuse_links(frames->request.output, frames->request.output->text, error);
+    if (!status && frames->film_out && !frames->to_stream)
+        status = gf_make_folders_of(frames->request.output->text, error);
     if (!status && frames->film_out)
         status = gf_film_create(&frames->writer, frames->request.output->text,
                                 &frames->request.options, error);
@@ -451,11 +453,11 @@ static void set_fps(struct gf_frames *frames, double fps)
     frames->writer.options = &frames->options;
     if (!frames->writer.animation)
         return;
+    gf_animation_prepare(&frames->writer, &frames->options, &frames->request, frames->files);
     plain.format = GF_FILE_PAM;
     plain.stripped = ((uint64_t)1 << GF_METADATA_ITEMS) - 1;
     gf_options_of_output(&frames->request.options, &plain);
     gf_options_of_output(&frames->batch->options, &plain);
-    frames->request.options.set = frames->batch->options.set = NULL;
 }
 
 /* Opens the input and looks whether it is a film. */
@@ -532,8 +534,7 @@ static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
     frames->request.expected = expected_frames(frames);
     batch->request = &frames->request;
     batch->options.subsampling = frames->request.options.subsampling;
-    /* Measuring peaks for a profile would take longer than many frames do. */
-    batch->options.profile = false;
+    batch->options.profile = false; /* measuring peaks takes longer than many frames do */
     pthread_mutex_init(&frames->reading, NULL);
     status = work(frames, error);
     pthread_mutex_destroy(&frames->reading);

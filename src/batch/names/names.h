@@ -199,6 +199,8 @@ enum gf_status gf_template_expand(const struct gf_template *template,
                                   const struct gf_template_values *values, char **path,
                                   struct gf_error *error) GF_CHECKED;
 
+/* Whether an output of that name would replace the file, which need not exist. */
+bool gf_output_is_place(const char *file, const char *output);
 /* Fails if two outputs have the same name, or if an output is another input or, with `own`, its own
  * one. path[i * outputs + k] is output k
  * of input i; NULL if its name is not known yet, or the input cannot be read. */

@@ -79,6 +79,26 @@ static void free_memo(struct folder_memo *memo)
     free(memo->real);
 }
 
+static bool is_link(const char *path)
+{
+    struct stat file;
+    return !lstat(path, &file) && S_ISLNK(file.st_mode);
+}
+
+bool gf_output_is_place(const char *file, const char *output)
+{
+    const char *const a = strrchr(file, '/'), *const b = strrchr(output, '/');
+    struct folder_memo memo = {0};
+    if (strcmp(a ? a + 1 : file, b ? b + 1 : output) != 0 && !is_link(file) && !is_link(output))
+        return false;
+    char *const real = real_path(&memo, file), *const other = real_path(&memo, output);
+    const bool is = real && other && !strcmp(real, other) && strcmp(file, "-") != 0;
+    free(real);
+    free(other);
+    free_memo(&memo);
+    return is;
+}
+
 struct target {
     char *path;
     size_t index; /* the index of the input */

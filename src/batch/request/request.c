@@ -169,7 +169,7 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
                        input->path);
     }
     if (unread) {
-        struct gf_peek peek;
+        struct gf_peek peek = {.pattern = output->text};
         GF_TRY(gf_batch_open_header_reader(request, number, header_reader, error));
         if (gf_pipeline_peek(*header_reader, input->path, &peek, &(struct gf_error){0}))
             return GF_OK; /* the run will report the failure */
@@ -203,15 +203,21 @@ static enum gf_status check_in_place(const struct gf_batch_request *request, con
                    input);
 }
 
-enum gf_status gf_batch_check_log(const struct gf_batch_log *log, const char *input,
+enum gf_status gf_batch_check_log(const struct gf_batch_request *request, const char *input,
                                   const char *output, struct gf_error *error)
 {
-    const bool is_input = log && gf_batch_log_is(log, input);
-    if (!is_input && !(log && output && gf_batch_log_is(log, output)))
+    const struct gf_batch_log *const log = request->log;
+    const bool is_input = log && gf_batch_log_is(log, input),
+               is_log = is_input || (log && output && gf_batch_log_is(log, output));
+    bool is_side = false;
+    for (size_t i = 0; output && i < sizeof request->side / sizeof *request->side; i++)
+        is_side |= request->side[i] && gf_output_is_place(request->side[i], output);
+    if (!is_log && !is_side)
         return GF_OK;
-    gf_batch_log_withdraw(log);
-    return gf_fail(error, GF_ERROR_USAGE, "%s: is an %s and the log", is_input ? input : output,
-                   is_input ? "input" : "output");
+    if (log)
+        gf_batch_log_withdraw(log);
+    return gf_fail(error, GF_ERROR_USAGE, "%s: is an %s and %s", is_input ? input : output,
+                   is_input ? "input" : "output", is_log ? "the log" : "a file for figures");
 }
 
 /* Names output `number` of all inputs. */
@@ -229,7 +235,7 @@ static enum gf_status name_all(const struct gf_batch_request *request, int numbe
         if (!status)
             status = check_in_place(request, input, *output, error);
         if (!status)
-            status = gf_batch_check_log(request->log, input, *output, error);
+            status = gf_batch_check_log(request, input, *output, error);
     }
     gf_pipeline_close(header_reader);
     return status;

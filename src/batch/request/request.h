@@ -106,6 +106,7 @@ struct gf_batch_request {
     bool dry_run;      /* nothing is filtered; GF_MESSAGE_DRY_RUN says what would be done */
     const struct gf_transfer_options *transfer; /* NULL: inputs and outputs lie in their places */
     struct gf_batch_log *log;                   /* this member and all members below may be NULL */
+    const char *side[3];                        /* files for figures, which no output may replace */
     struct gf_resume *resume;
     /* Sends a message. One thread at a time calls the function, but not always the same one. */
     void (*message)(void *context, enum gf_message_kind kind, const char *text);
@@ -172,9 +173,9 @@ void gf_name_options_as_typed(char *text);
 enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, char **path,
                                      struct gf_error *error) GF_CHECKED;
 
-/* Fails if the log is the input, which the log would change, or the output, which would replace the
- * log; `log` and `output` may be NULL. */
-enum gf_status gf_batch_check_log(const struct gf_batch_log *log, const char *input,
+/* Fails if the log is the input, which the log would change, or if the output would replace the log
+ * or a file for figures; `output` may be NULL. */
+enum gf_status gf_batch_check_log(const struct gf_batch_request *request, const char *input,
                                   const char *output, struct gf_error *error) GF_CHECKED;
 
 /* Opens a pipeline for calls of gf_pipeline_peek() about an output, unless the pipeline is open. */

@@ -387,7 +387,7 @@ enum gf_status gf_batch_work_on_inputs(struct gf_batch *batch, int workers, stru
 static enum gf_status check_header(const struct gf_batch *batch, const char *input, int number,
                                    struct gf_pipeline **reader, struct gf_error *error)
 {
-    struct gf_peek peek;
+    struct gf_peek peek = {.pattern = gf_batch_output_at(batch->request, number).name->text};
     if (gf_input_named_is_stream(input))
         return GF_OK;
     GF_TRY(gf_batch_open_header_reader(batch->request, number, reader, error));

@@ -101,8 +101,10 @@ struct gf_command {
     int more_outputs;
     /* The first output's chain if it was joined from several parts, from malloc(); else NULL. */
     char *made;
-    double fps;  /* the value of --fps; 0: not given */
-    char *lines; /* the lines of --set, from malloc(); or NULL */
+    double fps; /* the value of --fps; 0: not given */
+    /* The lines of --set, each with those before it, from malloc(); the members point to some. */
+    char **lines;
+    size_t lines_count, lines_room;
     bool recursive, nul_separated, skip_existing, update, in_place, fail_fast, dry_run;
     int shard, shards; /* part `shard` of `shards`, from --shard; 0: not given */
     int progress;      /* the form of the progress: enum gf_progress_form */
@@ -158,7 +160,9 @@ struct gf_option {
     size_t file_offset;  /* offset of the member for the FILE of a choice */
     size_t bare_offset;  /* offset of the bool for whether a number was left out */
     size_t given_offset; /* offset of the bool for whether the option is given */
-    size_t no_offset; /* offset of the bool that "=no" behind a switch sets; 0: it has no value */
+    /* Offset of the bool that the value behind a switch sets, which is its `argument`; "no" also
+     * unsets the switch. 0: it has no value. */
+    size_t value_offset;
     const char *help;
 };
 

@@ -178,6 +178,8 @@ enum gf_status gf_command_join_chains(struct gf_command *command, struct gf_erro
 void gf_command_free(struct gf_command *command)
 {
     free(command->made);
+    for (size_t i = 0; i < command->lines_count; i++)
+        free(command->lines[i]);
     free(command->lines);
     for (int i = 0; i < command->more_outputs; i++)
         free(command->more[i].made);

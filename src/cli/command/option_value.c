@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/memory/grow.h"
 #include "base/text/plain_text.h"
 #include "batch/sheets/sheet.h"
 #include "chain/chain.h"
@@ -236,15 +237,16 @@ static enum gf_status set_range(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
-/* Adds a line to the text of the option; the command owns it. */
+/* Adds a line to the text of the option; the command owns it, and the text before, which other
+ * outputs may have. */
 static enum gf_status add_line(const char *text, struct gf_command *command, const char **member,
                                struct gf_error *error)
 {
     char *lines = NULL;
-    if (asprintf(&lines, "%s%s%s", *member ? *member : "", *member ? "\n" : "", text) < 0)
+    if (!GF_RESERVE(command->lines, command->lines_room, command->lines_count + 1) ||
+        asprintf(&lines, "%s%s%s", *member ? *member : "", *member ? "\n" : "", text) < 0)
         return gf_fail_memory(error);
-    free(command->lines);
-    *member = command->lines = lines;
+    *member = command->lines[command->lines_count++] = lines;
     return GF_OK;
 }
 
@@ -269,8 +271,8 @@ static void set_implied(const struct gf_option *option, struct gf_command *comma
     void *const member = (char *)command + option->offset;
     if (option->type == GF_OPTION_SWITCH && !option->action) {
         *(bool *)member = option->implied;
-        if (option->no_offset)
-            *(bool *)((char *)command + option->no_offset) = false;
+        if (option->value_offset)
+            *(bool *)((char *)command + option->value_offset) = false;
     } else if (option->type == GF_OPTION_CHOICE)
         *(int *)member = option->implied;
     else if (option->type == GF_OPTION_SET)
@@ -295,13 +297,14 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     }
     switch (option->type) {
     case GF_OPTION_SWITCH:
-        if (option->no_offset && !strcmp(value, "no")) {
-            *(bool *)member = false;
-            *(bool *)((char *)command + option->no_offset) = true;
+        if (option->value_offset && !strcmp(value, option->argument)) {
+            *(bool *)member = strcmp(value, "no") != 0;
+            *(bool *)((char *)command + option->value_offset) = true;
             return GF_OK;
         }
-        return gf_fail(error, GF_ERROR_USAGE, "--%s takes no value%s", option->name,
-                       option->no_offset ? " but no" : "");
+        return gf_fail(error, GF_ERROR_USAGE, "--%s takes no value%s%s", option->name,
+                       option->value_offset ? " but " : "",
+                       option->value_offset ? option->argument : "");
     case GF_OPTION_FILE:
     case GF_OPTION_OUTPUT:
         if (!*value)

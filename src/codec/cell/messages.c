@@ -78,6 +78,9 @@ static bool header_is_good(const struct gf_cell_header *header)
     if (!told || header->status)
         return told;
     return !gf_format_check(format, "", NULL) && gf_row_bytes(format) <= GF_CELL_HALF &&
+           (!header->coefficients.components ||
+            (gf_coefficients_check(&header->coefficients) &&
+             gf_coefficients_row_bytes(&header->coefficients, format.width) <= GF_CELL_HALF)) &&
            header->pages >= 0 && header->stored_bits >= 0 && header->stored_bits <= 64 &&
            header->stored_colour <= GF_STORED_XTRANS && ends(header->kind, sizeof header->kind) &&
            header->memory_bytes < (uint64_t)1 << 60 && flags <= 1 && reduction <= 8 &&
@@ -94,7 +97,7 @@ static bool open_is_good(const struct gf_cell_open *open)
            open->threads >= 1 && open->threads <= GF_THREADS_MAX &&
            open->inks_bytes <= GF_CELL_HALF &&
            (open->serial | open->autorotate | open->allow_truncated | open->headers_only |
-            open->range_percentile) <= 1 &&
+            open->range_percentile | open->coefficients) <= 1 &&
            open->gain_map <= GF_GAIN_MAP_APPLY && open->range_low <= open->range_high &&
            ends(open->name, sizeof open->name) && ends(open->inks, sizeof open->inks);
 }
@@ -199,6 +202,8 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     header->has_stripes = source->has_stripes;
     if (source->coded)
         header->coded = *source->coded;
+    if (source->coefficients)
+        header->coefficients = *source->coefficients;
     header->most_reduction = (uint32_t)source->most_reduction;
     header->finishes = source->finish != NULL;
     header->leaves = source->leave != NULL;

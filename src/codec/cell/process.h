@@ -34,7 +34,7 @@
 #include "gpufilter/status.h"
 
 enum {
-    GF_CELL_VERSION = 7,
+    GF_CELL_VERSION = 8,
     GF_CELL_NAME_SIZE = 1024,
     GF_CELL_SOCKET = 3, /* the numbers of the descriptors with which a cell starts */
     GF_CELL_MEMORY = 4
@@ -78,6 +78,7 @@ struct gf_cell_open {
     int64_t offset, size; /* where the input's bytes lie in the file */
     int32_t page, last_page, threads;
     uint32_t serial, autorotate, allow_truncated, headers_only, range_percentile, gain_map;
+    uint32_t coefficients;
     double range_low, range_high;
     char name[GF_CELL_NAME_SIZE], inks[GF_CELL_NAME_SIZE];
 };
@@ -108,7 +109,8 @@ struct gf_cell_header {
     /* The sizes of each text's head and text, which follow the blobs. */
     uint64_t text[GF_TEXTS_MOST][2];
     struct gf_heif_coded coded; /* of a HEIC; no column: there is none */
-    char why[120];              /* why the picture takes memory_bytes */
+    struct gf_coefficients coefficients;
+    char why[120]; /* why the picture takes memory_bytes */
     char error[sizeof((struct gf_error *)0)->text];
 };
 

@@ -100,6 +100,7 @@ static enum gf_status open_input(struct serving *serving, const struct gf_cell_o
     gf_input_choose_pages(serving->input, (struct gf_pages){request->page, request->last_page});
     if (request->headers_only)
         gf_input_set_headers_only(serving->input);
+    gf_input_set_coefficients(serving->input, request->coefficients);
     return GF_OK;
 }
 
@@ -154,7 +155,7 @@ static void act(struct serving *serving, const struct gf_cell_ask *ask)
     } else if (!source) {
         _exit(2);
     } else if (ask->wish == GF_CELL_READ) {
-        const size_t pitch = gf_row_bytes(source->format);
+        const size_t pitch = gf_source_row_bytes(source);
         status = source->read(source, ask->number, serving->shared + ask->half * GF_CELL_HALF,
                               pitch, &error);
     } else if (ask->wish == GF_CELL_REDUCE) {

@@ -23,6 +23,7 @@ struct cell_source {
     struct gf_options options;
     char why[sizeof((struct gf_cell_header *)0)->why];
     struct gf_heif_coded coded; /* of a HEIC */
+    struct gf_coefficients coefficients;
     uint64_t copied; /* bytes of the caller's memory that were copied for the cell; else 0 */
     bool begun;      /* the first rows were requested */
     int asked;       /* number of rows that are still to be requested */
@@ -84,11 +85,11 @@ static void limit_memory(struct cell_source *source, uint64_t declared)
 /* Requests the next batch of rows, for the half of the shared memory without unread rows. */
 static void ask_for_rows(struct cell_source *source)
 {
-    const size_t fit = GF_CELL_BATCH / gf_row_bytes(source->base.format);
+    const size_t fit = GF_CELL_BATCH / gf_source_row_bytes(&source->base);
     const int batch = fit < 1 ? 1 : fit < INT32_MAX ? (int)fit : INT32_MAX;
     if (!source->begun) {
         source->begun = true;
-        source->asked = source->base.format.height;
+        source->asked = gf_source_rows(&source->base);
         if (source->talk.cell)
             limit_memory(source, source->base.memory.bytes);
     }
@@ -120,7 +121,7 @@ static enum gf_status cell_read(struct gf_source *base, int rows, unsigned char 
                                 struct gf_error *error)
 {
     struct cell_source *const source = (struct cell_source *)base;
-    const size_t row_bytes = gf_row_bytes(base->format);
+    const size_t row_bytes = gf_source_row_bytes(base);
     for (; rows; rows--, source->have--, source->row++, dst += pitch) {
         if (!source->have)
             GF_TRY(next_batch(source, error));
@@ -254,6 +255,7 @@ static enum gf_status write_request(const struct cell_source *source,
     request->range_low = options->range_low;
     request->range_high = options->range_high;
     request->headers_only = gf_input_headers_only(source->input);
+    request->coefficients = gf_input_coefficients(source->input);
     snprintf(request->name, sizeof request->name, "%s", source->talk.name);
     if (options->cmyk_profile) {
         GF_TRY(gf_icc_load_inks(options->cmyk_profile, &inks, error));
@@ -293,6 +295,10 @@ static enum gf_status read_header(struct cell_source *source, struct gf_error *e
     GF_TRY(gf_cell_read_header(header, source->talk.cell->shared, &source->base, error));
     struct gf_source *const base = &source->base;
     GF_TRY(take_coded(source, &header->coded, error));
+    source->coefficients = header->coefficients;
+    base->coefficients = header->coefficients.components ? &source->coefficients : NULL;
+    if (base->coefficients && !gf_input_coefficients(source->input))
+        return gf_cell_fail_senseless(&source->talk, error);
     base->memory.bytes += source->copied;
     memcpy(source->why, header->why, sizeof source->why);
     base->memory.why = *source->why ? source->why : "its decoder is a process of its own";

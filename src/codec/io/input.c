@@ -74,6 +74,16 @@ bool gf_input_headers_only(const struct gf_input *input)
     return input->headers_only;
 }
 
+void gf_input_set_coefficients(struct gf_input *input, bool wanted)
+{
+    input->coefficients = wanted;
+}
+
+bool gf_input_coefficients(const struct gf_input *input)
+{
+    return input->coefficients;
+}
+
 bool gf_input_borrow(struct gf_input *input, unsigned char **data, size_t *size)
 {
     if (!input->memory)

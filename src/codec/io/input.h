@@ -124,6 +124,9 @@ const char *gf_input_name(const struct gf_input *input);
 /* Says that only headers will be read, so that a large file need not be read as a whole. */
 void gf_input_set_headers_only(struct gf_input *input);
 bool gf_input_headers_only(const struct gf_input *input);
+/* Says whether a JPEG is to be read as coefficients (codec/common/rows/coefficients.h). */
+void gf_input_set_coefficients(struct gf_input *input, bool wanted);
+bool gf_input_coefficients(const struct gf_input *input);
 /* Gives the bytes of an input in memory that the caller may change; they stay until the input is
  * closed. Returns false if the input has no such memory. A file is read, since a mapped one that
  * becomes shorter ends the program by SIGBUS. */

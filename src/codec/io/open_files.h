@@ -74,6 +74,7 @@ struct gf_input {
     bool at_end;
     bool narrowed;     /* bytes of the file after `size` do not belong to the input */
     bool headers_only; /* no pixels will be read */
+    bool coefficients; /* a JPEG is read as coefficients */
     /* Offset in a regular file at which the input begins; not 0 where bytes before it were already
      * read, maybe by another process. */
     int64_t base;

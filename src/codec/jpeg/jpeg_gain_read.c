@@ -354,7 +354,13 @@ enum gf_status gf_jpeg_gain_open(struct gf_input *input, const struct gf_options
     if (status || is_another(input))
         return status;
     status = note_map(*source, error);
-    if (!status && options->gain_map && has_map(&(*source)->metadata))
+    if (!status && options->gain_map == GF_GAIN_MAP_APPLY && (*source)->coefficients &&
+        has_map(&(*source)->metadata))
+        status = gf_fail(error, GF_ERROR_UNFIT,
+                         "%s: its gain map is applied to pixels, and without loss it has none "
+                         "(options.lossless)",
+                         gf_input_name(input));
+    else if (!status && options->gain_map && has_map(&(*source)->metadata))
         status = use_map(options, source, &why, error);
     if (status) {
         (*source)->close(*source);

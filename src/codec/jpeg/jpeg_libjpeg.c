@@ -190,6 +190,12 @@ static _Noreturn void give_up(struct gf_jpeg_source *source, enum gf_status stat
     longjmp(source->escape, 1);
 }
 
+void gf_jpeg_refuse(struct gf_jpeg_source *source, const char *what)
+{
+    give_up(source,
+            gf_fail(source->error, GF_ERROR_UNFIT, "%s: %s", gf_input_name(source->input), what));
+}
+
 #define TEXT_(word) #word
 #define TEXT(word) TEXT_(word)
 

@@ -73,6 +73,9 @@ struct gf_jpeg_source {
     unsigned char *cmyk; /* one row; NULL unless the file has four colours */
     struct gf_cmyk inks; /* the conversion of the four inks */
     struct gf_icc_parts icc;
+    struct gf_coefficients coefficients; /* base.coefficients points to it if they are read */
+    jvirt_barray_ptr *blocks;            /* libjpeg's coefficients; NULL before they are read */
+    int block_row;                       /* number of their rows that were given */
     unsigned char marker[GF_JPEG_MARKER_MAX];
     struct gf_jpeg_markers markers;
 };
@@ -89,6 +92,8 @@ void gf_jpeg_open_input(struct gf_jpeg_source *source);
 /* Reports damage: as a failure, or with allow_truncated as a warning about the first damage. If the
  * input has ended, its end is the damage. */
 void gf_jpeg_report_damage(struct gf_jpeg_source *source, const char *detail);
+/* Fails since the file has what options.lossless cannot keep. */
+_Noreturn void gf_jpeg_refuse(struct gf_jpeg_source *source, const char *what);
 /* Warns once that the scan's header has parameters that libjpeg ignores in a sequential JPEG. */
 void gf_jpeg_tell_parameters(struct gf_jpeg_source *source);
 /* Warns of stray bytes between marker segments and of marker segments without a valid length,

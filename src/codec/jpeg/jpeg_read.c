@@ -9,6 +9,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/metadata/metadata.h"
 #include "codec/jpeg/jpeg.h"
+#include "codec/jpeg/jpeg_coefficients.h"
 
 enum {
     ROWS_AT_ONCE = 16,
@@ -30,6 +31,13 @@ static void read_header(struct gf_jpeg_source *source)
     /* In a lossless JPEG the first parameter is the predictor, which is valid. */
     if (!jpeg->progressive_mode && !jpeg->Ss && (jpeg->Se != DCTSIZE2 - 1 || jpeg->Ah || jpeg->Al))
         gf_jpeg_tell_parameters(source);
+    if (!gf_input_coefficients(source->input))
+        return;
+    gf_jpeg_coefficients_describe(source);
+    if (!gf_coefficients_check(&source->coefficients) || (!jpeg->progressive_mode && jpeg->Ss))
+        gf_jpeg_refuse(source,
+                       "a JPEG of an unusual kind, which is decoded only (options.lossless)");
+    source->base.coefficients = &source->coefficients;
 }
 
 static void read_cmyk_rows(struct gf_jpeg_source *source)
@@ -69,7 +77,10 @@ static bool has_all_scans(const struct jpeg_decompress_struct *jpeg)
 static void start(struct gf_jpeg_source *source)
 {
     struct jpeg_decompress_struct *const jpeg = &source->jpeg;
-    jpeg_start_decompress(jpeg);
+    if (source->base.coefficients)
+        gf_jpeg_coefficients_start(source);
+    else
+        jpeg_start_decompress(jpeg);
     if (source->cut && jpeg_has_multiple_scans(jpeg) && !has_all_scans(jpeg))
         gf_jpeg_report_damage(source, "");
     gf_jpeg_tell_stray(source);
@@ -80,6 +91,8 @@ static void read_rows(struct gf_jpeg_source *source)
 {
     if (!source->started)
         start(source);
+    if (source->base.coefficients)
+        gf_jpeg_coefficients_read(source);
     skip_rows(source);
     if (source->cmyk)
         read_cmyk_rows(source);
@@ -96,7 +109,7 @@ static void read_rows(struct gf_jpeg_source *source)
 
 static void finish(struct gf_jpeg_source *source)
 {
-    if (source->jpeg.output_scanline == source->jpeg.output_height)
+    if (source->base.coefficients || source->jpeg.output_scanline == source->jpeg.output_height)
         jpeg_finish_decompress(&source->jpeg);
     gf_jpeg_tell_stray(source);
     if (source->cut && !source->forgiven)
@@ -217,7 +230,7 @@ static uint64_t round_up(uint64_t value, int to)
 static void count_memory(struct gf_jpeg_source *source)
 {
     struct jpeg_decompress_struct *const jpeg = &source->jpeg;
-    if (!jpeg_has_multiple_scans(jpeg))
+    if (!jpeg_has_multiple_scans(jpeg) && !source->base.coefficients)
         return;
     for (int c = 0; c < jpeg->num_components; c++) {
         const jpeg_component_info *const component = &jpeg->comp_info[c];
@@ -225,7 +238,9 @@ static void count_memory(struct gf_jpeg_source *source)
             round_up(component->width_in_blocks, component->h_samp_factor) *
             round_up(component->height_in_blocks, component->v_samp_factor) * sizeof(JBLOCK);
     }
-    source->base.memory.why = "a JPEG of several scans is decoded as a whole";
+    source->base.memory.why = source->base.coefficients
+                                  ? "the coefficients of a JPEG are moved as a whole"
+                                  : "a JPEG of several scans is decoded as a whole";
 }
 
 static enum gf_status choose_colours(struct gf_jpeg_source *source, struct gf_error *error)
@@ -244,6 +259,8 @@ static enum gf_status choose_colours(struct gf_jpeg_source *source, struct gf_er
     case JCS_CMYK:
     case JCS_YCCK:
         jpeg->out_color_space = JCS_CMYK;
+        if (source->base.coefficients)
+            break;
         source->cmyk = malloc((size_t)jpeg->image_width * 4);
         if (!source->cmyk)
             return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
@@ -257,7 +274,7 @@ static enum gf_status choose_colours(struct gf_jpeg_source *source, struct gf_er
                                              .channels = channels,
                                              .bits = 8};
     source->base.for_device_codec =
-        !jpeg->arith_code && jpeg->data_precision == 8 &&
+        !source->base.coefficients && !jpeg->arith_code && jpeg->data_precision == 8 &&
         (jpeg->jpeg_color_space == JCS_GRAYSCALE || jpeg->jpeg_color_space == JCS_YCbCr);
     source->base.for_device_batch = jpeg_has_multiple_scans(jpeg);
     return GF_OK;
@@ -281,7 +298,7 @@ static void describe(struct gf_jpeg_source *source)
 static void open_strips(struct gf_jpeg_source *source, int strip_rows)
 {
     source->scan = gf_jpeg_markers_place(&source->markers, source->bytes.next_input_byte);
-    if (source->cmyk || source->cut)
+    if (source->cmyk || source->cut || source->base.coefficients)
         return;
     source->strips = gf_jpeg_strips_reader_open(&source->jpeg, source->input, source->scan,
                                                 &source->options, strip_rows);
@@ -343,6 +360,8 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
         status = choose_colours(opened, error);
     if (!status)
         status = finish_metadata(opened, error);
+    if (opened->base.coefficients)
+        opened->base.most_reduction = 0;
     if (!status)
         count_memory(opened);
     if (!status)

@@ -15,6 +15,7 @@
 #include "codec/common/rows/source.h"
 #include "codec/io/output.h"
 #include "codec/jpeg/jpeg.h"
+#include "codec/jpeg/jpeg_coefficients.h"
 #include "codec/jpeg/jpeg_strips.h"
 
 enum { BUFFER_BYTES = 64 << 10, ROWS_AT_ONCE = 16, MARKER_MAX = 65533 };
@@ -35,6 +36,7 @@ struct jpeg_sink {
     struct gf_jpeg_strips_writer *strips; /* NULL before the first row */
     struct gf_blob comment;               /* the comment that was written last */
     bool spliced;                         /* a GPU has encoded the picture */
+    struct gf_jpeg_mover mover;           /* moves coefficients, if rows have them */
     struct gf_error *error;
     enum gf_status status;
     const unsigned char *src; /* src, pitch and rows are arguments of attempt()'s functions */
@@ -51,8 +53,9 @@ static void error_exit(j_common_ptr jpeg)
     struct jpeg_sink *const sink = jpeg->client_data;
     char text[JMSG_LENGTH_MAX];
     jpeg->err->format_message(jpeg, text);
-    const enum gf_status status =
-        jpeg->err->msg_code == JERR_OUT_OF_MEMORY ? GF_ERROR_MEMORY : GF_ERROR_OUTPUT;
+    const enum gf_status status = jpeg->err->msg_code == JERR_OUT_OF_MEMORY  ? GF_ERROR_MEMORY
+                                  : jpeg->err->msg_code == JERR_BAD_DCT_COEF ? GF_ERROR_UNFIT
+                                                                             : GF_ERROR_OUTPUT;
     sink->status = gf_fail(sink->error, status, "%s: %s", gf_output_name(sink->output), text);
     longjmp(sink->escape, 1);
 }
@@ -199,9 +202,15 @@ static void start(struct jpeg_sink *sink)
     jpeg->dest = &sink->bytes;
     sink->progress.progress_monitor = watch_time;
     jpeg->progress = &sink->progress;
-    gf_jpeg_configure(jpeg, sink->format, sink->inks, &sink->options);
+    if (sink->mover.move.from)
+        gf_jpeg_mover_configure(&sink->mover, jpeg, sink->options.progressive);
+    else
+        gf_jpeg_configure(jpeg, sink->format, sink->inks, &sink->options);
     set_density(sink);
-    jpeg_start_compress(jpeg, TRUE);
+    if (sink->mover.move.from)
+        gf_jpeg_mover_start(&sink->mover, jpeg);
+    else
+        jpeg_start_compress(jpeg, TRUE);
     write_metadata(sink);
 }
 
@@ -225,6 +234,8 @@ static const unsigned char *convert(const struct jpeg_sink *sink, const unsigned
 
 static void write_rows(struct jpeg_sink *sink)
 {
+    for (; sink->mover.move.from && sink->rows; sink->rows--, sink->src += sink->pitch)
+        gf_jpeg_mover_write(&sink->mover, &sink->jpeg, sink->src);
     while (sink->rows) {
         JSAMPROW line[ROWS_AT_ONCE];
         int count = 0;
@@ -346,16 +357,18 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     memset(opened, 0, offsetof(struct jpeg_sink, buffer));
     gf_jpeg_share_writing(1);
-    opened->inks = metadata && metadata->inks;
-    opened->base = (struct gf_sink){.write = jpeg_write,
-                                    .finish = jpeg_finish,
-                                    .close = jpeg_close,
-                                    .splice = opened->inks ? NULL : jpeg_splice};
+    gf_jpeg_mover_set(&opened->mover, metadata ? metadata->move : NULL);
+    opened->inks = metadata && metadata->inks && !metadata->move;
+    opened->base =
+        (struct gf_sink){.write = jpeg_write,
+                         .finish = jpeg_finish,
+                         .close = jpeg_close,
+                         .splice = opened->inks || opened->mover.move.from ? NULL : jpeg_splice};
     opened->output = output;
     opened->format = format;
     opened->options = *options;
     opened->metadata = metadata;
-    if (!opened->inks)
+    if (!opened->inks && !opened->mover.move.from)
         opened->layout = gf_jpeg_strips_layout(format, options, strip_rows);
     opened->jpeg.err = jpeg_std_error(&opened->errors);
     opened->jpeg.client_data = opened;
@@ -374,7 +387,7 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
         jpeg_close(&opened->base);
         return status;
     }
-    if (gf_has_alpha(format) && !opened->inks)
+    if (gf_has_alpha(format) && !(metadata && metadata->inks))
         gf_warn(options, "%s: JPEG has no alpha channel: it is left out", name);
     *sink = &opened->base;
     return GF_OK;

@@ -32,8 +32,9 @@ static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct
     struct gf_input *const input = attempt->branch[0].task->input;
     void (*const warn)(void *context, const char *text) = pipeline->options.warn;
     close_source(attempt);
-    if (again)
+    if (again && !attempt->moves)
         pipeline->options.warn = NULL;
+    gf_input_set_coefficients(input, attempt->moves);
     enum gf_status status = again ? gf_input_rewind(input, error) : GF_OK;
     if (!status)
         status = gf_source_open(input, &pipeline->options, &attempt->source, error);
@@ -110,6 +111,8 @@ static enum gf_status attempt_picture(struct gf_attempt *attempt, struct gf_bran
         from = (struct gf_held){.image = *task->image_in, .on_device = task->in_on_device};
     reset_branch(branch);
     begin_branches(attempt, &alone, true);
+    if (source && source->coefficients)
+        return gf_branch_move(attempt, branch, error);
     if (source && branch->request.reduction > 1)
         source->reduce(source, branch->request.reduction);
     GF_TRY(plan_branch(attempt, branch, error));
@@ -290,6 +293,25 @@ static enum gf_status attempt_animations(struct gf_attempt *attempt, struct gf_p
     return status;
 }
 
+/* Attempts each of the outputs that get the input's coefficients. */
+static enum gf_status attempt_moves(struct gf_attempt *attempt, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    bool moved = false;
+    for (int i = 0; !status && i < attempt->count; i++) {
+        struct gf_branch *const branch = &attempt->branch[i];
+        gf_pipeline_select(attempt->pipeline, i);
+        attempt->moves = branch->pending && gf_pipeline_moves(attempt->pipeline, branch->task);
+        moved |= attempt->moves;
+        if (attempt->moves)
+            status = attempt_alone(attempt, branch, true, error);
+    }
+    attempt->moves = false;
+    return status || !moved || !next_group(attempt).count
+               ? status
+               : gf_input_rewind(attempt->branch[0].task->input, error);
+}
+
 /* Opens the source for the outputs that get one picture. A warning that an animation is cut to its
  * first picture is given only if an output takes that picture alone. */
 static enum gf_status begin_picture(struct gf_attempt *attempt, struct gf_error *error)
@@ -312,6 +334,9 @@ static enum gf_status begin_picture(struct gf_attempt *attempt, struct gf_error 
 /* Attempts all of several outputs. */
 static enum gf_status attempt_groups(struct gf_attempt *attempt, struct gf_error *error)
 {
+    GF_TRY(attempt_moves(attempt, error));
+    if (!next_group(attempt).count)
+        return GF_OK;
     GF_TRY(begin_picture(attempt, error));
     /* The group has all outputs, since no reduction has been requested yet. */
     struct gf_group group = next_group(attempt);
@@ -340,9 +365,11 @@ static enum gf_status attempt_only(struct gf_attempt *attempt, struct gf_error *
     enum gf_status status = GF_OK;
     if (!attempt->branch[0].pending)
         return GF_OK;
-    if (pipeline->remote && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
+    attempt->moves = gf_pipeline_moves(pipeline, task);
+    if (pipeline->remote &&
+        (attempt->moves || gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count)) {
         task->remote_failed = true; /* the remote needs the open output, whose name is not known
-                                     * before the result's size */
+                                     * before the result's size; and it moves no coefficients */
         return GF_ERROR_UNAVAILABLE;
     }
     pipeline->remote_warn = pipeline->options.warn;

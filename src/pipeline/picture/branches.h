@@ -32,6 +32,7 @@ struct gf_attempt {
     struct gf_source *source; /* NULL: the input is an image */
     size_t first_span;        /* the index of the first span of the output that ends next */
     double begin_s;           /* the gf_now() at which that output began */
+    bool moves;               /* the source is to give coefficients */
     int count;
     struct gf_branch branch[]; /* branch[count], one for each output */
 };
@@ -62,3 +63,7 @@ uint64_t gf_group_bytes(const struct gf_attempt *attempt, const struct gf_group 
  * Returns failures of the device; other failures are stored in the members' tasks. */
 enum gf_status gf_group_advance(struct gf_attempt *attempt, const struct gf_group *group,
                                 const struct gf_held *from, struct gf_error *error) GF_CHECKED;
+
+/* Moves the source's coefficients to the branch's output. */
+enum gf_status gf_branch_move(struct gf_attempt *attempt, struct gf_branch *branch,
+                              struct gf_error *error) GF_CHECKED;

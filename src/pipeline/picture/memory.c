@@ -95,7 +95,9 @@ enum gf_status gf_pipeline_check_memory(const struct gf_pipeline *pipeline,
         in = source->memory;
     const struct gf_options options = gf_pipeline_sink_options(pipeline, task);
     if (task->output)
-        out = gf_sink_memory(task->file_format, plan->out, &options);
+        out = source && source->coefficients
+                  ? source->memory /* the result has no more blocks than the picture */
+                  : gf_sink_memory(task->file_format, plan->out, &options);
     whole = (struct gf_codec_memory){gf_pipeline_whole_bytes(pipeline, plan) + task->image_bytes,
                                      "pictures between its filters are held whole"};
     if (!whole.bytes)

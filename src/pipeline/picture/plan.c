@@ -85,10 +85,8 @@ static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_p
     return GF_OK;
 }
 
-/* Opens the output, once the format of the result is known, since its name may depend on the
- * picture's size. */
-static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                  struct gf_format result, struct gf_error *error)
+enum gf_status gf_pipeline_open_output(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                       struct gf_format result, struct gf_error *error)
 {
     const struct gf_destination *const destination = task->destination;
     if (destination->bytes)
@@ -274,7 +272,7 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
     GF_TRY(check_sizes(pipeline, name, plan, error));
     warn_of_idle(pipeline, name, plan);
     if (task->destination && !task->output)
-        GF_TRY(open_output(pipeline, task, plan->out, error));
+        GF_TRY(gf_pipeline_open_output(pipeline, task, plan->out, error));
     GF_TRY(check_colours(pipeline, name, task, plan, error));
     if (task->output)
         task->depth = choose_depth(pipeline, task, plan, request.bits);

@@ -9,6 +9,7 @@
 #include "codec/common/colour/colour.h"
 #include "codec/common/metadata/exif.h"
 #include "codec/common/metadata/texts.h"
+#include "codec/common/rows/coefficients.h"
 #include "gpufilter/image.h"
 #include "gpufilter/options.h"
 #include "gpufilter/pipeline.h"
@@ -61,6 +62,8 @@ struct gf_metadata {
     bool animated;  /* for an output: its sink writes several frames */
     unsigned loops; /* how many times an animation is shown; 0: forever */
     bool filtered;  /* filters have changed the pixels: thumbnails do not show them */
+    /* For an output: its sink gets coefficients and moves them; NULL: it gets pixels. */
+    const struct gf_coefficients_move *move;
 };
 /* Empty metadata, for a picture that has none. */
 extern const struct gf_metadata gf_no_metadata;
@@ -148,8 +151,11 @@ bool gf_iptc_set(struct gf_blob *iptc, int dataset, const char *text);
 const char *gf_metadata_set_word(int index);
 /* Fails if a line has no known key, or a text that its key cannot have. */
 enum gf_status gf_metadata_set_check(const char *set, struct gf_error *error) GF_CHECKED;
-/* Sets these facts in EXIF, XMP and IPTC, and removes texts with the same meaning. `set` is what
- * gf_metadata_set_check() accepts, or NULL. Returns false when out of memory. */
+/* Warns of texts that are too long for IPTC. `name` is the output. */
+void gf_metadata_set_warn(const char *set, const char *name, const struct gf_options *options);
+/* Sets these facts in EXIF, XMP and, if they are not too long for it, IPTC, and removes texts with
+ * the same meaning. `set` is what gf_metadata_set_check() accepts, or NULL. Returns false when out
+ * of memory. */
 bool gf_metadata_set(struct gf_metadata *metadata, const char *set);
 
 #define GF_APP1_EXIF "Exif\0"                      /* with the terminating zero */

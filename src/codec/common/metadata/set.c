@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/text/plain_text.h"
+#include "codec/common/checks.h"
 #include "codec/common/metadata/metadata.h"
 
 #define DUBLIN_CORE "http://purl.org/dc/elements/1.1/"
@@ -21,17 +22,18 @@ static const struct fact {
     struct gf_xmp_name xmp[3];         /* the properties that it replaces; the first is written */
     const char *element, *begin, *end; /* the element of the property, and what is in it */
     int dataset;                       /* the dataset in IPTC's record 2 */
+    size_t most;                       /* the most bytes that it holds (IIM 4.2); a date fits */
     const char *keywords[3];           /* the keywords of texts that it replaces */
 } facts[] = {
     /* clang-format off */
     {"copyright=", 0, GF_IFD_COPYRIGHT, {{DUBLIN_CORE, "rights"}}, "dc:rights",
-     "<rdf:Alt><rdf:li xml:lang=\"x-default\">", "</rdf:li></rdf:Alt>", 116, {"Copyright"}},
+     "<rdf:Alt><rdf:li xml:lang=\"x-default\">", "</rdf:li></rdf:Alt>", 116, 128, {"Copyright"}},
     {"artist=", 0, GF_IFD_ARTIST, {{DUBLIN_CORE, "creator"}}, "dc:creator",
-     "<rdf:Seq><rdf:li>", "</rdf:li></rdf:Seq>", 80, {"Author", "Artist"}},
+     "<rdf:Seq><rdf:li>", "</rdf:li></rdf:Seq>", 80, 32, {"Author", "Artist"}},
     {"description=", 0, GF_IFD_DESCRIPTION, {{DUBLIN_CORE, "description"}}, "dc:description",
-     "<rdf:Alt><rdf:li xml:lang=\"x-default\">", "</rdf:li></rdf:Alt>", 120, {"Description", "ImageDescription"}},
+     "<rdf:Alt><rdf:li xml:lang=\"x-default\">", "</rdf:li></rdf:Alt>", 120, 2000, {"Description", "ImageDescription"}},
     {"date=", GF_IFD_EXIF, TAG_TIME_TAKEN, {{PHOTOSHOP, "DateCreated"}, {"http://ns.adobe.com/exif/1.0/", "DateTimeOriginal"}},
-     "photoshop:DateCreated", "", "", 55, {"Creation Time", "DateTimeOriginal"}},
+     "photoshop:DateCreated", "", "", 55, TEXT_MOST, {"Creation Time", "DateTimeOriginal"}},
     /* clang-format on */
 };
 enum { FACTS = sizeof facts / sizeof *facts };
@@ -132,6 +134,11 @@ static enum gf_status check_value(const struct fact *fact, const char *value,
         if (!gf_utf8_length(at) || iscntrl((unsigned char)*at))
             return gf_fail(error, GF_ERROR_USAGE, "options.set=%.*s: is no line of UTF-8", key,
                            fact->word);
+        if (!strncmp(at, "\xef\xbf\xbe", 3) || !strncmp(at, "\xef\xbf\xbf", 3))
+            return gf_fail(
+                error, GF_ERROR_USAGE,
+                "options.set=%.*s: has U+FFF%c, which is no character and cannot be in XMP", key,
+                fact->word, at[2] == '\xbe' ? 'E' : 'F');
     }
     if (fact->within && !read_date(value, &date))
         return gf_fail(error, GF_ERROR_USAGE,
@@ -158,6 +165,19 @@ enum gf_status gf_metadata_set_check(const char *set, struct gf_error *error)
             return status;
     }
     return GF_OK;
+}
+
+void gf_metadata_set_warn(const char *set, const char *name, const struct gf_options *options)
+{
+    const char *value, *end;
+    for (const char *line = set; line && *line; line = *end ? end + 1 : end) {
+        const struct fact *const fact = fact_of(line, &value, &end);
+        if (fact && (size_t)(end - value) > fact->most)
+            gf_warn(options,
+                    "%s: options.set=%.*s: over %zu bytes, which IPTC does not hold: EXIF and XMP "
+                    "have it",
+                    name, (int)strlen(fact->word) - 1, fact->word, fact->most);
+    }
 }
 
 /* ---- writing ---- */
@@ -218,6 +238,10 @@ static bool set_iptc(struct gf_blob *iptc, const struct fact *fact, const char *
     enum { TIME = 60 };
     struct date date;
     char text[40];
+    if (strlen(value) > fact->most) {
+        gf_iptc_remove(iptc, fact->dataset, fact->dataset);
+        return true;
+    }
     if (!fact->within)
         return gf_iptc_set(iptc, fact->dataset, value);
     (void)read_date(value, &date);

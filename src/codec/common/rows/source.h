@@ -6,6 +6,7 @@
 
 #include "codec/common/metadata/heif_coded.h"
 #include "codec/common/metadata/metadata.h"
+#include "codec/common/rows/coefficients.h"
 #include "codec/io/input.h"
 #include "gpufilter/image.h"
 #include "pixel/yuv/yuv.h"
@@ -63,6 +64,8 @@ struct gf_source {
     const struct gf_yuv *yuv;
     /* Where the coded pictures of a HEIC lie, if a GPU can decode them to the rows; else NULL. */
     const struct gf_heif_coded *coded;
+    /* The coefficients of a JPEG that read() gives instead of pixels; NULL: rows are pixels. */
+    const struct gf_coefficients *coefficients;
     int reduction;      /* the reduction given to reduce(); 0 and 1: the full size */
     int most_reduction; /* the most that reduce() takes: 2, 4 or 8; 0: pictures are decoded at the
                          * full size only */
@@ -94,6 +97,21 @@ struct gf_source {
     bool renews;
     void (*close)(struct gf_source *source); /* frees the source, but not the input */
 };
+
+/* The number and the bytes of the rows that read() gives. */
+static inline int gf_source_rows(const struct gf_source *source)
+{
+    return source->coefficients
+               ? gf_coefficients_units(source->coefficients, 1, source->format.height)
+               : source->format.height;
+}
+
+static inline size_t gf_source_row_bytes(const struct gf_source *source)
+{
+    return source->coefficients
+               ? gf_coefficients_row_bytes(source->coefficients, source->format.width)
+               : gf_row_bytes(source->format);
+}
 
 struct gf_sink_order;
 
