@@ -11,7 +11,8 @@ mkdir -p "$logs"
 export build limit logs
 # What the program keeps until its end is looked for elsewhere.
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 GF_TEST_SMALL=1
-export LD_LIBRARY_PATH="$(cd "$build" && pwd)" # where libnvcuvid.so.1 may be
+LD_LIBRARY_PATH=$(cd "$build" && pwd) # where libnvcuvid.so.1 may be
+export LD_LIBRARY_PATH
 filters=${EMULATOR_FILTERS-$("$build/gpufilter" --list=markdown | sed -n 's/^| `\([a-z]*\)`.*/\1/p')}
 {
     # Those that take longest begin first.
