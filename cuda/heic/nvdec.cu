@@ -130,9 +130,14 @@ static int choose_decoder(struct nvdec *nvdec, const CUVIDDECODECREATEINFO *info
     kept->info = *info;
     CUVIDDECODECREATEINFO asked = *info;
     pthread_mutex_lock(&creation);
+    /* In turn: the driver makes them one by one, and of nine at once none is ready before the last
+     * one, after 0.5 s. */
+    static pthread_mutex_t creating = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&creating);
     const double begin_s = gf_now();
     const CUresult code = cuvid.CreateDecoder(&kept->handle, &asked);
     gf_start_note(GF_START_NVDEC, begin_s);
+    pthread_mutex_unlock(&creating);
     pthread_mutex_unlock(&creation);
     if (code != CUDA_SUCCESS) {
         kept->handle = NULL;
