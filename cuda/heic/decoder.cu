@@ -190,7 +190,7 @@ static int64_t pixels_of(const struct gf_heif_coded *coded)
  * this kind, and as many more as what is left is worth, a picture or WORTH pixels each: decoders
  * are created one after the other, and creating one takes about as long as decoding 32 megapixels,
  * but the next pictures will need them, too. A large frame keeps an engine busy so long that one
- * more member for every fourth engine suffices. The caller holds the lock. */
+ * member more than there are engines suffices. The caller holds the lock. */
 static int makers(struct gf_heic_decoder *decoder)
 {
     enum { WORTH = 5 << 20, LARGE = 4 << 20 };
@@ -205,7 +205,7 @@ static int makers(struct gf_heic_decoder *decoder)
     for (const struct gf_heic_decode_picture *picture = decoder->first; picture;
          picture = picture->next)
         pixels += max(frames_of(picture) * pixels_of(picture->coded), (int64_t)WORTH);
-    const int most = pixels_of(coded) < LARGE ? decoder->members : (5 * decoder->members + 7) / 8;
+    const int most = pixels_of(coded) < LARGE ? decoder->members : decoder->members / EACH + 1;
     decoder->makers = max(decoder->makers, (int)min((int64_t)most, 1 + pixels / WORTH));
     return decoder->makers;
 }
@@ -312,7 +312,7 @@ static enum gf_status prepare(struct gf_heic_decoder *decoder, struct gf_error *
     pthread_cond_init(&decoder->filled, NULL);
     decoder->last = &decoder->first;
     /* What a decoder of frames of 12 megapixels takes, and some more. */
-    enum { BYTES_LEAST = 128 << 20 };
+    enum { BYTES_LEAST = 160 << 20 };
     int members = EACH * min(nvdec_engines(&decoder->why), ENGINES_MOST);
     while (members > 1 && decoder->memory_most / (unsigned)members < BYTES_LEAST)
         members--;

@@ -228,7 +228,8 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     if (!gf_device_decodes(file_format) ||
         (decoder->asks_source && !(source && source->for_device_codec)))
         return GF_OK;
-    if (decoder->asks_source && !one_thread && gf_device_starting())
+    if (decoder->asks_source && !one_thread && gf_device_starting() &&
+        !gf_coder_calls[decoder->kind].lasts)
         return GF_OK; /* the CPU will finish before the device is ready */
     *file = (struct gf_device_file){
         .decoder = decoder, .reduction = source && source->reduction > 1 ? source->reduction : 1};

@@ -20,7 +20,7 @@ run 0 env TMPDIR="$PWD/temporary" "$GPUFILTER" --calibrate
 silent
 stdout_has '^figure  *declared  *measured  *unit'
 stdout_has '^file  *0.15  *[0-9.]* *ms  *.'
-stdout_has '^heic-decode  *35 ~ *[0-9.]* *ns/pixel  *.'
+stdout_has '^heic-decode  *65 ~ *[0-9.]* *ns/pixel  *.'
 stdout_has '^measured in [0-9.]* s'
 stdout_has "^kept in $XDG_CACHE_HOME/gpufilter/figures-[0-9a-f]*\$"
 stdout_has '^for gpu .*; cpu .*; [0-9]* processors; build [0-9a-f]*$'

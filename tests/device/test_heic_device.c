@@ -13,7 +13,7 @@
 #include "cuda/heic/coders.h"
 #include "temp_folder.h"
 
-enum { ROOM = 1 << 30 };
+static const uint64_t ROOM = (uint64_t)4 << 30;
 
 /* ---- both decoders ---- */
 

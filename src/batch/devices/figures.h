@@ -34,7 +34,7 @@
     X(AVIF_ENCODE, "avif-encode", 600, "ns/pixel", "encoding AVIF, a thread") \
     X(JXL_DECODE, "jxl-decode", 30, "ns/pixel", "decoding JPEG XL, a thread") \
     X(JXL_ENCODE, "jxl-encode", 300, "ns/pixel", "encoding JPEG XL, a thread") \
-    X(HEIC_DECODE, "heic-decode", 35, "ns/pixel", "decoding HEIC, a thread") \
+    X(HEIC_DECODE, "heic-decode", 65, "ns/pixel", "decoding HEIC, a thread") \
     X(JP2_DECODE, "jp2-decode", 100, "ns/pixel", "decoding JPEG 2000, a thread") \
     X(JP2_ENCODE, "jp2-encode", 250, "ns/pixel", "encoding JPEG 2000, a thread") \
     X(RAW_DECODE, "raw-decode", 110, "ns/pixel", "decoding camera raw, a thread") \
