@@ -103,10 +103,6 @@ static void close_all(struct nvdec *nvdec)
     nvdec->bytes = 0;
 }
 
-/* The driver creates one decoder after another in any case. One thread at a time asks for it, so
- * that the first decoder is ready at once and not at the end. */
-static pthread_mutex_t creation = PTHREAD_MUTEX_INITIALIZER;
-
 /* Chooses the decoder of that kind, or creates it. Returns 0 on failure. */
 static int choose_decoder(struct nvdec *nvdec, const CUVIDDECODECREATEINFO *info)
 {
@@ -129,7 +125,6 @@ static int choose_decoder(struct nvdec *nvdec, const CUVIDDECODECREATEINFO *info
                       (int)(bytes >> 20));
     kept->info = *info;
     CUVIDDECODECREATEINFO asked = *info;
-    pthread_mutex_lock(&creation);
     /* In turn: the driver makes them one by one, and of nine at once none is ready before the last
      * one, after 0.5 s. */
     static pthread_mutex_t creating = PTHREAD_MUTEX_INITIALIZER;
@@ -138,7 +133,6 @@ static int choose_decoder(struct nvdec *nvdec, const CUVIDDECODECREATEINFO *info
     const CUresult code = cuvid.CreateDecoder(&kept->handle, &asked);
     gf_start_note(GF_START_NVDEC, begin_s);
     pthread_mutex_unlock(&creating);
-    pthread_mutex_unlock(&creation);
     if (code != CUDA_SUCCESS) {
         kept->handle = NULL;
         return refuse(nvdec, "no decoder for this chroma, depth and size: cuvidCreateDecoder",
