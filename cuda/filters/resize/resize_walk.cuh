@@ -52,13 +52,14 @@ struct Config {
     /* The number of blocks that a multiprocessor holds at once. Sums and two rows of words in
      * registers limit it. */
     static constexpr int RESIDENT = REACH == 2             ? 6
-                                    : SUMS > 8             ? 3
+                                    : SUMS > 8             ? (REACH == 4 ? 4 : 3)
                                     : REACH == 4           ? 4
                                     : CHANNELS *BITS == 64 ? 3
                                     : GATHERS              ? 5
                                                            : 4;
-    /* The number of results that are made before they move to other registers. */
-    static constexpr int PHASES = CHANNELS * BITS == 24 && REACH > 2 ? 3 : 1;
+    /* The number of results that are made before they move to other registers. With more than 8
+     * sums the code for several would exceed the instruction cache. */
+    static constexpr int PHASES = CHANNELS * BITS == 24 && REACH > 2 && SUMS <= 8 ? 3 : 1;
     /* Whether word i starts at a multiple of 8 bytes. */
     static constexpr __host__ __device__ bool starts_pair(int i)
     {
