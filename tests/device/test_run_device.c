@@ -83,6 +83,18 @@ static void test_same_bits(void **state)
     }
 }
 
+/* Wide halves have kernels of their own, and blocks for their edges. */
+static void test_wide_halves(void **state)
+{
+    static const int widths[] = {3000, 3002, 3004, 3006, 3074};
+    need_gpu();
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        check("resize=50%:50%:kernel=lanczos3", format_of(widths[i], 38, 3, 8), 16);
+        check("resize=50%:50%:kernel=cubic", format_of(widths[i], 30, 3, 8), 16);
+        check("resize=50%:50%:light=linear", format_of(widths[i], 26, 3, 8), 16);
+    }
+}
+
 /* A pipeline keeps what it needs for some formats, one of which makes room for another. */
 static void test_many_formats(void **state)
 {
@@ -535,6 +547,7 @@ static void test_captured_stream(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits),
+                                       cmocka_unit_test(test_wide_halves),
                                        cmocka_unit_test(test_many_formats),
                                        cmocka_unit_test(test_batches),
                                        cmocka_unit_test(test_long_batches),

@@ -7,7 +7,7 @@
 #include "cuda/filters/sobel/sobel_rolling.cuh"
 #include "filters/canny/canny.h"
 
-constexpr int THIN8_EACH = 4, THIN8_COLUMNS = THIN8_EACH * (WARP - 2), THIN8_ROWS = 32;
+constexpr int THIN8_EACH = 4, THIN8_COLUMNS = THIN8_EACH * (WARP - 2), THIN8_ROWS = 30;
 constexpr int THIN8_WARPS = 4;
 
 struct thin8_args {
@@ -140,7 +140,7 @@ static __device__ __forceinline__ bool is_thin8(const struct thin8_row &above,
 }
 
 template <int CHANNELS>
-__global__ void __launch_bounds__(THIN8_WARPS *WARP, 4) thin8_kernel(const struct thin8_args args)
+__global__ void __launch_bounds__(THIN8_WARPS *WARP, 5) thin8_kernel(const struct thin8_args args)
 {
     const struct view_pair &p = args.p;
     const int lane = (int)threadIdx.x % WARP;

@@ -166,6 +166,7 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
         walk.listed[i] = walk.stack.in[i];
     walk.in_row_bytes = (int)gf_row_bytes(launch->in.format);
     walk.out_width = format.width;
+    walk.group = plan->group;
     walk.groups = (format.width + plan->group - 1) / plan->group;
     walk.window = plan->window;
     walk.reach = plan->reach;

@@ -22,7 +22,7 @@ struct resize_args {
 /* The parameters of the kernels of resize_walk.cuh, with arrays of struct gf_resample_walk. */
 struct resize_walk {
     struct view_pair p;
-    int in_row_bytes, out_width, groups;
+    int in_row_bytes, out_width, group, groups;
     int window, reach;
     bool gathers;
     enum gf_resample_width width_kind;

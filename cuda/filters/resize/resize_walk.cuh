@@ -39,7 +39,7 @@ struct Config {
     static constexpr int OFFSET = START & 3;
     /* Whether the columns inside the picture have the same weights, which are parameters of the
      * launch; groups at its edges are then made by blocks of their own, as Edge<Config>. */
-    static constexpr bool SAME = TAPS && CHANNELS * BITS == 24 && REACH > 2, AT_EDGE = false;
+    static constexpr bool SAME = TAPS && SUMS == 12 && REACH > 2, AT_EDGE = false;
     static constexpr bool FIXED = TAPS || PIXEL % 4 == 0; /* OFFSET holds for all groups */
     static constexpr int WORDS =
         FIXED ? (OFFSET + BYTES + 3) / 4 : (BYTES + (BITS == 8 ? 6 : 5)) / 4;
@@ -52,13 +52,14 @@ struct Config {
     /* The number of blocks that a multiprocessor holds at once. Sums and two rows of words in
      * registers limit it. */
     static constexpr int RESIDENT = REACH == 2             ? 6
-                                    : SUMS > 8             ? 3
+                                    : SUMS > 8             ? (REACH == 4 ? 4 : 3)
                                     : REACH == 4           ? 4
                                     : CHANNELS *BITS == 64 ? 3
                                     : GATHERS              ? 5
                                                            : 4;
-    /* The number of results that are made before they move to other registers. */
-    static constexpr int PHASES = CHANNELS * BITS == 24 && REACH > 2 ? 3 : 1;
+    /* The number of results that are made before they move to other registers. With more than 8
+     * sums the code for several would exceed the instruction cache. */
+    static constexpr int PHASES = CHANNELS * BITS == 24 && REACH > 2 && SUMS <= 8 ? 3 : 1;
     /* Whether word i starts at a multiple of 8 bytes. */
     static constexpr __host__ __device__ bool starts_pair(int i)
     {
@@ -712,24 +713,33 @@ template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t 
     return launch_early(walk_kernel<CONFIG>, grid, THREADS, 0, stream, walk);
 }
 
-constexpr int group_of(int channels, int bits, bool halves)
+constexpr int group_of(int channels)
 {
-    return channels == 1 || (channels * bits == 24 && halves) ? 4 : 2;
+    return channels == 1 ? 4 : 2;
+}
+
+template <int CHANNELS, int BITS, int REACH, bool LIGHT, int STRAIGHT, int GROUP>
+static int launch_groups(const struct resize_walk &walk, cudaStream_t stream)
+{
+    return launch<Config<CHANNELS, BITS, LIGHT, GROUP, 2 * (REACH + GROUP - 1), 2 * REACH, REACH,
+                         false, STRAIGHT>>(walk, stream);
 }
 
 template <int CHANNELS, int BITS, int REACH, bool LIGHT, int STRAIGHT = 0>
 static int launch_halves(const struct resize_walk &walk, cudaStream_t stream)
 {
-    constexpr int GROUP = group_of(CHANNELS, BITS, true);
-    return launch<Config<CHANNELS, BITS, LIGHT, GROUP, 2 * (REACH + GROUP - 1), 2 * REACH, REACH,
-                         false, STRAIGHT>>(walk, stream);
+    constexpr int LEAST = CHANNELS * BITS == 24 && REACH == 2 ? 4 : group_of(CHANNELS);
+    constexpr int MOST = CHANNELS * BITS == 24 ? 4 : LEAST;
+    return walk.group == MOST
+               ? launch_groups<CHANNELS, BITS, REACH, LIGHT, STRAIGHT, MOST>(walk, stream)
+               : launch_groups<CHANNELS, BITS, REACH, LIGHT, STRAIGHT, LEAST>(walk, stream);
 }
 
 /* Launches kernels whose window has gf_resample_walk_window() pixels. */
 template <int CHANNELS, int BITS, int REACH, bool GATHERS, bool TIGHT = GATHERS>
 static int launch_narrow(const struct resize_walk &walk, cudaStream_t stream)
 {
-    constexpr int GROUP = group_of(CHANNELS, BITS, false);
+    constexpr int GROUP = group_of(CHANNELS);
     constexpr int WINDOW = TIGHT ? REACH + GROUP : 2 * (REACH + GROUP - 1);
     return launch<Config<CHANNELS, BITS, false, GROUP, WINDOW, 0, REACH, GATHERS>>(walk, stream);
 }
@@ -737,7 +747,7 @@ static int launch_narrow(const struct resize_walk &walk, cudaStream_t stream)
 template <int CHANNELS, int BITS, int REACH, bool GATHERS, bool LIGHT>
 static int launch_wide(const struct resize_walk &walk, cudaStream_t stream)
 {
-    constexpr int GROUP = group_of(CHANNELS, BITS, false);
+    constexpr int GROUP = group_of(CHANNELS);
     return launch<Config<CHANNELS, BITS, LIGHT, GROUP, 0, 0, REACH, GATHERS>>(walk, stream);
 }
 
@@ -766,7 +776,7 @@ static int launch_any(const struct resize_walk &walk, cudaStream_t stream)
     case 5:
         return launch_narrow<CHANNELS, BITS, 4, true>(walk, stream);
     case 6:
-        return walk.window == gf_resample_walk_window(group_of(CHANNELS, BITS, false), 6, true)
+        return walk.window == gf_resample_walk_window(group_of(CHANNELS), 6, true)
                    ? launch_narrow<CHANNELS, BITS, 6, false, true>(walk, stream)
                    : launch_narrow<CHANNELS, BITS, 6, false>(walk, stream);
     default:

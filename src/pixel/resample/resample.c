@@ -180,6 +180,9 @@ static size_t walk_take(size_t *used, size_t count)
     return at;
 }
 
+/* Pictures of fewer columns are too few threads for a device if each makes four. */
+enum { WIDE_LEAST = 1500 };
+
 /* Plans how groups of columns read their inputs, for a reach of 2, 4 or 6 rows. In a low picture
  * the reach of rows can be less than columns need; HALVES is then impossible. */
 static void plan_columns(const struct gf_resample *resample, struct gf_format format,
@@ -189,7 +192,8 @@ static void plan_columns(const struct gf_resample *resample, struct gf_format fo
     const bool halves = !walk->gathers && axis->scale == 2 && axis->offset == 0 &&
                         resample->columns.taps <= 2 * walk->reach;
     const bool is_half = format.channels * format.bits == 24 && halves;
-    walk->group = format.channels == 1 || is_half ? 4 : 2;
+    const bool is_wide = walk->reach == 2 || axis->out >= WIDE_LEAST;
+    walk->group = format.channels == 1 || (is_half && is_wide) ? 4 : 2;
     walk->window = gf_resample_walk_window(walk->group, walk->reach, walk->gathers);
     const int span = span_of(resample->kernel, axis, walk->group);
     const int tight = gf_resample_walk_window(walk->group, walk->reach, true);
