@@ -18,7 +18,7 @@ driver and the commit, and are made by these targets:
 - `make bench-batch`: `batch-*`, thousands of JPEGs
 - `make bench-formats`: `formats-*`, kernels in gray8, RGB8, RGBA8, RGB16 and RGBA16, in multiples of the copy of each
 - `make bench-small`: `small-*`, what 64 small pictures take on a GPU by ways of launching
-- `make bench-jobs`: `jobs-*`, the jobs that people have most, on one GPU and several, beside the files alone and peers
+- `make bench-jobs`: `jobs-*`, the jobs that people have most, on one GPU and several, beside the files alone and peers; `kernels-*`: some rows of `make bench-gpu`
 - `make bench-thumbnail`: `thumbnail-*`, thumbnails of JPEGs beside vips, OpenCV, torchvision, Pillow and sharp
 - `make bench-serve`: `serve-*`, single pictures by a server whose GPU is awake
 - `make bench-kills`: `kills-*`, servers that are killed under their clients

@@ -93,7 +93,7 @@ run 2 gpufilter -i a.jpg -o no.jpg --lossless=yes
 stderr_is "gpufilter: --lossless takes no value but trim"
 
 begin "what computes pixels is refused, and so is another format"
-for chain in blur=2 resize=50%,resize=200% trim rotate=5 invert rotate=90,text=a; do
+for chain in blur=2 resize=50%,resize=200% trim rotate=5 invert rotate=90,gamma=2; do
     run 4 gpufilter -i a.jpg -o no.jpg --lossless=trim $chain
     stderr_like "a.jpg: [a-z]* computes pixels: a JPEG keeps its own with rotate=90, 180 and 270, hflip, vflip, transpose and crop alone (--lossless)$"
 done
