@@ -64,8 +64,8 @@ static inline bool gf_coefficients_check(const struct gf_coefficients *from)
     static const signed char components[COLOURS] = {0, 1, 3, 3, 4, 4}; /* of each J_COLOR_SPACE */
     int blocks = 0;
     bool good = from->colours >= 1 && from->colours < COLOURS &&
-                from->components == components[from->colours] &&
-                from->progressive <= 1 && from->restart_interval <= RESTART_MOST;
+                from->components == components[from->colours] && from->progressive <= 1 &&
+                from->restart_interval <= RESTART_MOST;
     for (int i = 0; good && i < 2 * from->components; i++)
         good = from->factor[i / 2][i % 2] >= 1 && from->factor[i / 2][i % 2] <= FACTOR_MOST;
     for (int c = 0; good && c < from->components; c++) {
