@@ -194,12 +194,16 @@ struct archive {
     struct result *result;
 };
 
-static void describe_member(void *context, const char *name, const void *data, size_t size)
+static void describe_member(void *context, const char *name, const void *data, size_t size,
+                            const struct gf_error *failure)
 {
     const struct archive *const archive = context;
     const struct gf_input_name item = {.path = (char *)name, .data = data, .size = size};
-    struct gf_error error = {0};
-    const enum gf_status status = describe(archive->run, &item, archive->file, &error);
+    struct gf_error error = failure ? *failure : (struct gf_error){0};
+    const enum gf_status status =
+        failure ? error.status : describe(archive->run, &item, archive->file, &error);
+    if (failure && archive->run->json)
+        put_failure(name, &error, archive->file);
     if (status && !archive->run->json)
         gf_message_print("", error.text);
     count(archive->result, status, &error);

@@ -304,6 +304,7 @@ static enum gf_status open_pages(struct gf_input *input, const struct gf_file_ty
     const struct gf_pages wanted = gf_input_pages(input);
     if (!pages) {
         (*source)->close(*source);
+        *source = NULL;
         return gf_fail_memory(error);
     }
     *pages = (struct pages_source){.base = {.file = (*source)->file,

@@ -108,6 +108,12 @@ grep -q "warning: moving.png: holds 3 pictures: the first is taken" stderr || pr
 same several.png blurred.png
 same several.pgm frame-0.pgm
 cmp -s several.apng same.png || problem "an animation without a chain"
+for option in --metrics --trace --log; do
+    run 4 gpufilter -i moving.png -o 'side-{n}.png' "$option=side-2.png" invert
+    stderr_is 'gpufilter: side-2.png: is the log or a file for figures'
+    ! gpufilter --info -i side-2.png >info 2>&1 || problem "a picture replaced the file of $option"
+    rm side-*.png
+done
 run 0 gpufilter -i moving.png -o several.png blur=1 -o several.apng invert
 grep -q warning stderr && problem "$(cat stderr)"
 frames several.png 3

@@ -110,7 +110,22 @@ for kind in "crc", "deflate", "method", "key", "text":
         ! tar tf mended.tar | grep -qx $name || problem "$kind: $name is in the archive"
         [ $kind = text ] || run 4 gpufilter --info $kind.zip
         [ $kind = text ] || stdout_has c.png
+        [ $kind = text ] || grep -q "^gpufilter: $kind.zip/b.png: " stderr || problem "$(cat stderr)"
     done
+    python3 -c '
+import zipfile
+data = open("in.png", "rb").read()
+with zipfile.ZipFile("many.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    for i in range(700):
+        archive.writestr("%03d.png" % i, data)
+bytes = bytearray(open("many.zip", "rb").read())
+for entry in archive.infolist():
+    bytes[entry.header_offset + 37] = 7
+open("many.zip", "wb").write(bytes)'
+    run 4 gpufilter --info=json -i many.zip
+    stdout_has '^{"file":"many.zip/009.png","error":"many.zip/009.png: '
+    grep -q '^{"file":"many.zip","error":"many.zip: damaged archive: ' stdout || problem "nobody ends it"
+    rm many.zip
 fi
 
 begin "zip: what is damaged, cut or cannot be written is told of, and a record knows what is done"

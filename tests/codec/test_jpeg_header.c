@@ -1,5 +1,7 @@
 /* The header of a JPEG for the decoder on the GPU, against what libjpeg-turbo reads. */
 #include "codec/jpeg/jpeg_header.h"
+
+#include "codec/common/rows/coefficients.h"
 #include "codec/jpeg_files.h"
 
 enum { SIDE = 60 };
@@ -223,6 +225,19 @@ static void test_of_telephones(void **state)
     free(file.data);
 }
 
+/* Coefficients whose numbers contradict each other, as a cell that was taken over may send them. */
+static void test_coefficients(void **state)
+{
+    const struct gf_coefficients gray = {
+        .components = 1, .colours = JCS_GRAYSCALE, .factor = {{1, 1}}};
+    struct gf_coefficients wrong = gray;
+    assert_true(gf_coefficients_check(&gray));
+    for (int colours = -1; colours <= JCS_YCCK + 1; colours++) {
+        wrong.colours = colours;
+        assert_int_equal(gf_coefficients_check(&wrong), colours == JCS_GRAYSCALE);
+    }
+}
+
 /* Extended-Huffman frames, and bytes that fill before a marker. */
 static void test_unusual(void **state)
 {
@@ -311,10 +326,15 @@ static void test_tables_of_scans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_made),          cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_damaged),       cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_of_telephones), cmocka_unit_test(test_unusual),
-        cmocka_unit_test(test_scans),         cmocka_unit_test(test_tables_of_scans),
+        cmocka_unit_test(test_made),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_of_telephones),
+        cmocka_unit_test(test_unusual),
+        cmocka_unit_test(test_coefficients),
+        cmocka_unit_test(test_scans),
+        cmocka_unit_test(test_tables_of_scans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,8 +105,9 @@ enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more,
                               struct gf_error *error) GF_CHECKED;
 
 /* A function that gets each picture of an archive: its name, "ARCHIVE/MEMBER", and its bytes, which
- * stay valid until it returns. */
-typedef void gf_archive_taker(void *context, const char *name, const void *data, size_t size);
+ * stay valid until it returns, or why it alone cannot be read (else NULL). */
+typedef void gf_archive_taker(void *context, const char *name, const void *data, size_t size,
+                              const struct gf_error *failure);
 /* Calls taker() for each member whose name is the name of a picture (archive_read.c). Fails as
  * gf_archive_end() does; the members before a damage have been taken. */
 enum gf_status gf_archive_each(const char *archive, gf_archive_taker *taker, void *context,

@@ -430,7 +430,8 @@ void gf_archive_free_first(struct gf_archive_ring *ring)
 
 /* ---- all pictures of an archive ---- */
 
-/* Reads a member into memory and hands it over as "ARCHIVE/NAME". */
+/* Reads a member into memory and hands it over as "ARCHIVE/NAME", or says why it alone cannot be
+ * read. */
 static enum gf_status take(struct gf_archive_reader *reader, const char *archive,
                            const struct gf_archive_member *member, gf_archive_taker *taker,
                            void *context, struct gf_error *error)
@@ -442,18 +443,21 @@ static enum gf_status take(struct gf_archive_reader *reader, const char *archive
         data && asprintf(&name, "%s/%s", gf_archive_path(archive), member->name) >= 0
             ? gf_archive_read(reader, data, size, error)
             : gf_fail_memory(error);
-    if (!status)
-        taker(context, name, data, size);
+    const char *const fault = status ? gf_archive_reader_fault(reader) : NULL;
+    struct gf_error failure = {0};
+    if (fault)
+        status = gf_fail(&failure, status, "%s: %s", name, fault);
+    if (!status || fault)
+        taker(context, name, data, size, fault ? &failure : NULL);
     free(name);
     free(data);
-    return status;
+    return fault ? GF_OK : status;
 }
 
 enum gf_status gf_archive_each(const char *archive, gf_archive_taker *taker, void *context,
                                struct gf_error *error)
 {
     struct gf_archive_reader *reader = NULL;
-    struct gf_error first = {0}; /* the first member that cannot be read, though others can */
     bool found = true, more;
     enum gf_status status = gf_archive_reader_open(archive, &reader, error);
     if (status)
@@ -466,18 +470,11 @@ enum gf_status gf_archive_each(const char *archive, gf_archive_taker *taker, voi
         if (member.is_file && gf_file_format_named(member.name) != GF_FILE_AUTO)
             status = take(reader, archive, &member, taker, context, error);
         gf_archive_member_free(&member);
-        if (status && gf_archive_reader_fault(reader)) {
-            first = first.status ? first : *error;
-            status = GF_OK;
-        }
     }
     if (!status)
         status = gf_archive_end(reader, &more, error);
     gf_archive_reader_close(reader);
-    if (status || !first.status)
-        return status;
-    *error = first;
-    return first.status;
+    return status;
 }
 
 #else

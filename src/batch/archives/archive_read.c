@@ -44,6 +44,7 @@ struct gf_archive_reader {
     bool packed;
     bool is_zip;
     int64_t members; /* how many members were found */
+    int64_t passed;  /* how many were passed again behind damaged ones */
     char fault[200]; /* why the last one cannot be read, although those behind it can; "": it can */
     uint64_t left;   /* bytes of the last one that were not read yet */
     bool ended;      /* the input was read to its end */
@@ -497,9 +498,14 @@ static enum gf_status check_proportion(const struct gf_archive_reader *reader,
 }
 
 /* Opens a zip archive again that libarchive has given up, and goes behind the member that was found
- * last. */
+ * last. Does so only as often as takes seconds: with thousands of damaged members it would take
+ * hours. */
 static bool begin_again(struct gf_archive_reader *reader)
 {
+    enum { PASSED_MOST = 200000 };
+    reader->passed += reader->members;
+    if (reader->passed > PASSED_MOST)
+        return false;
     struct archive_entry *const passed = gf_archive_calls.archive_entry_new();
     struct gf_error unsaid;
     gf_archive_calls.archive_read_free(reader->archive);

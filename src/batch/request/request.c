@@ -203,16 +203,21 @@ static enum gf_status check_in_place(const struct gf_batch_request *request, con
                    input);
 }
 
+bool gf_batch_is_side_file(const struct gf_batch_request *request, const char *output)
+{
+    bool is_side = request->log && gf_batch_log_is(request->log, output);
+    for (size_t i = 0; i < sizeof request->side / sizeof *request->side; i++)
+        is_side |= request->side[i] && gf_output_is_place(request->side[i], output);
+    return is_side;
+}
+
 enum gf_status gf_batch_check_log(const struct gf_batch_request *request, const char *input,
                                   const char *output, struct gf_error *error)
 {
     const struct gf_batch_log *const log = request->log;
     const bool is_input = log && gf_batch_log_is(log, input),
                is_log = is_input || (log && output && gf_batch_log_is(log, output));
-    bool is_side = false;
-    for (size_t i = 0; output && i < sizeof request->side / sizeof *request->side; i++)
-        is_side |= request->side[i] && gf_output_is_place(request->side[i], output);
-    if (!is_log && !is_side)
+    if (!is_log && !(output && gf_batch_is_side_file(request, output)))
         return GF_OK;
     if (log)
         gf_batch_log_withdraw(log);

@@ -173,6 +173,8 @@ void gf_name_options_as_typed(char *text);
 enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, char **path,
                                      struct gf_error *error) GF_CHECKED;
 
+/* Whether the output would replace the log or a file for figures. */
+bool gf_batch_is_side_file(const struct gf_batch_request *request, const char *output);
 /* Fails if the log is the input, which the log would change, or if the output would replace the log
  * or a file for figures; `output` may be NULL. */
 enum gf_status gf_batch_check_log(const struct gf_batch_request *request, const char *input,

@@ -76,13 +76,16 @@ static enum gf_status claim_path(struct gf_batch *batch, const struct gf_batch_w
     return GF_ERROR_UNFIT;
 }
 
-/* Checks that the names of an input's outputs differ. Names that depend on the input's header are
- * known only now. */
+/* Checks that an output's name, which is known only now, is none of the input's other outputs, and
+ * neither the log nor a file for figures. */
 static enum gf_status check_other_paths(const struct gf_batch_result *result,
                                         struct gf_error *error)
 {
     const struct gf_batch_result *const other = result->worker->result;
-    for (int k = 0; k < gf_batch_outputs(result->worker->batch->request); k++) {
+    const struct gf_batch_request *const request = result->worker->batch->request;
+    if (gf_batch_is_side_file(request, result->path))
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: is the log or a file for figures", result->path);
+    for (int k = 0; k < gf_batch_outputs(request); k++) {
         if (k != result->number && other[k].path && !strcmp(other[k].path, result->path))
             return gf_fail(error, GF_ERROR_UNFIT, "%s: two outputs of '%s' have this name",
                            result->path, result->worker->input->path);

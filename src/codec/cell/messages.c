@@ -79,7 +79,7 @@ static bool header_is_good(const struct gf_cell_header *header)
         return told;
     return !gf_format_check(format, "", NULL) && gf_row_bytes(format) <= GF_CELL_HALF &&
            (!header->coefficients.components ||
-            (gf_coefficients_check(&header->coefficients) &&
+            (header->finishes && gf_coefficients_check(&header->coefficients) &&
              gf_coefficients_row_bytes(&header->coefficients, format.width) <= GF_CELL_HALF)) &&
            header->pages >= 0 && header->stored_bits >= 0 && header->stored_bits <= 64 &&
            header->stored_colour <= GF_STORED_XTRANS && ends(header->kind, sizeof header->kind) &&

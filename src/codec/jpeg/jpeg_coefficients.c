@@ -62,16 +62,6 @@ void gf_jpeg_coefficients_read(struct gf_jpeg_source *source)
 
 /* ---- writing ---- */
 
-void gf_jpeg_mover_set(struct gf_jpeg_mover *mover, const struct gf_coefficients_move *move)
-{
-    *mover = (struct gf_jpeg_mover){0};
-    if (!move)
-        return;
-    mover->from = *move->from;
-    mover->move = *move;
-    mover->move.from = &mover->from;
-}
-
 /* Returns the picture's axis that goes across the result (0) or down (1). */
 static int axis_of(const struct gf_coefficients_move *move, int result_axis)
 {
@@ -82,7 +72,7 @@ static int axis_of(const struct gf_coefficients_move *move, int result_axis)
 static void set_quantiser(const struct gf_jpeg_mover *mover, struct jpeg_compress_struct *jpeg,
                           int component)
 {
-    const struct gf_coefficients *const from = &mover->from;
+    const struct gf_coefficients *const from = mover->move->from;
     const uint16_t *const values = from->quantiser[component];
     int slot = 0;
     while (memcmp(from->quantiser[slot], values, sizeof from->quantiser[slot]) != 0)
@@ -92,14 +82,14 @@ static void set_quantiser(const struct gf_jpeg_mover *mover, struct jpeg_compres
         jpeg->quant_tbl_ptrs[slot] = jpeg_alloc_quant_table((j_common_ptr)jpeg);
     for (int i = 0; i < DCTSIZE2; i++)
         jpeg->quant_tbl_ptrs[slot]->quantval[i] =
-            values[mover->move.turned ? i % DCTSIZE * DCTSIZE + i / DCTSIZE : i];
+            values[mover->move->turned ? i % DCTSIZE * DCTSIZE + i / DCTSIZE : i];
 }
 
 void gf_jpeg_mover_configure(struct gf_jpeg_mover *mover, struct jpeg_compress_struct *jpeg,
                              bool progressive)
 {
-    const struct gf_coefficients *const from = &mover->from;
-    const struct gf_coefficients_move *const move = &mover->move;
+    const struct gf_coefficients *const from = mover->move->from;
+    const struct gf_coefficients_move *const move = mover->move;
     const int across = axis_of(move, 0), down = axis_of(move, 1);
     const unsigned in_row = (unsigned)gf_coefficients_units(from, 0, move->side[0]);
     JDIMENSION units[2];
@@ -145,16 +135,16 @@ static JBLOCKROW blocks_of(struct gf_jpeg_mover *mover, struct jpeg_compress_str
  * fill its last units. */
 static int result_blocks(const struct gf_jpeg_mover *mover, int component, int result_axis)
 {
-    const int axis = axis_of(&mover->move, result_axis);
-    return gf_coefficients_units(&mover->from, axis, mover->move.result[result_axis]) *
-           mover->from.factor[component][axis];
+    const int axis = axis_of(mover->move, result_axis);
+    return gf_coefficients_units(mover->move->from, axis, mover->move->result[result_axis]) *
+           mover->move->from->factor[component][axis];
 }
 
 /* libjpeg makes the rows of its arrays in order, and takes them in any order afterwards. */
 void gf_jpeg_mover_start(struct gf_jpeg_mover *mover, struct jpeg_compress_struct *jpeg)
 {
     jpeg_write_coefficients(jpeg, mover->blocks);
-    for (int c = 0; c < mover->from.components; c++) {
+    for (int c = 0; c < mover->move->from->components; c++) {
         for (int y = 0; y < result_blocks(mover, c, 1); y++)
             (void)blocks_of(mover, jpeg, c, y);
     }
@@ -172,15 +162,15 @@ static void move_block(const struct gf_coefficients_move *move, const JCOEF *fro
 /* Returns where the block with that number along the axis of the picture lies in the result. */
 static int moved_to(const struct gf_jpeg_mover *mover, int component, int axis, int block)
 {
-    const int border = mover->move.first[axis] * mover->from.factor[component][axis];
-    return mover->move.mirrors[axis] ? border - 1 - block : block - border;
+    const int border = mover->move->first[axis] * mover->move->from->factor[component][axis];
+    return mover->move->mirrors[axis] ? border - 1 - block : block - border;
 }
 
 void gf_jpeg_mover_write(struct gf_jpeg_mover *mover, struct jpeg_compress_struct *jpeg,
                          const unsigned char *row)
 {
-    const struct gf_coefficients *const from = &mover->from;
-    const struct gf_coefficients_move *const move = &mover->move;
+    const struct gf_coefficients *const from = mover->move->from;
+    const struct gf_coefficients_move *const move = mover->move;
     const JCOEF *block = (const JCOEF *)row;
     const int units = gf_coefficients_units(from, 0, move->side[0]);
     for (int c = 0; c < from->components; c++) {

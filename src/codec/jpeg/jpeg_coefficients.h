@@ -16,14 +16,11 @@ void gf_jpeg_coefficients_read(struct gf_jpeg_source *source);
 /* ---- writing. The functions may call libjpeg's error handler ---- */
 
 struct gf_jpeg_mover {
-    struct gf_coefficients_move move; /* move.from is NULL: pixels are written */
-    struct gf_coefficients from;      /* what move.from points to */
+    const struct gf_coefficients_move *move; /* the caller's; NULL: pixels are written */
     jvirt_barray_ptr blocks[GF_COEFFICIENTS_COMPONENTS];
     int rows; /* rows that were moved */
 };
 
-/* Takes over the move; NULL: there is none. */
-void gf_jpeg_mover_set(struct gf_jpeg_mover *mover, const struct gf_coefficients_move *move);
 /* Configures libjpeg for the result, and asks it for memory for all its blocks. */
 void gf_jpeg_mover_configure(struct gf_jpeg_mover *mover, struct jpeg_compress_struct *jpeg,
                              bool progressive);

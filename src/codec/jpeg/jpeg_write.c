@@ -202,12 +202,12 @@ static void start(struct jpeg_sink *sink)
     jpeg->dest = &sink->bytes;
     sink->progress.progress_monitor = watch_time;
     jpeg->progress = &sink->progress;
-    if (sink->mover.move.from)
+    if (sink->mover.move)
         gf_jpeg_mover_configure(&sink->mover, jpeg, sink->options.progressive);
     else
         gf_jpeg_configure(jpeg, sink->format, sink->inks, &sink->options);
     set_density(sink);
-    if (sink->mover.move.from)
+    if (sink->mover.move)
         gf_jpeg_mover_start(&sink->mover, jpeg);
     else
         jpeg_start_compress(jpeg, TRUE);
@@ -234,7 +234,7 @@ static const unsigned char *convert(const struct jpeg_sink *sink, const unsigned
 
 static void write_rows(struct jpeg_sink *sink)
 {
-    for (; sink->mover.move.from && sink->rows; sink->rows--, sink->src += sink->pitch)
+    for (; sink->mover.move && sink->rows; sink->rows--, sink->src += sink->pitch)
         gf_jpeg_mover_write(&sink->mover, &sink->jpeg, sink->src);
     while (sink->rows) {
         JSAMPROW line[ROWS_AT_ONCE];
@@ -357,18 +357,18 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     memset(opened, 0, offsetof(struct jpeg_sink, buffer));
     gf_jpeg_share_writing(1);
-    gf_jpeg_mover_set(&opened->mover, metadata ? metadata->move : NULL);
+    opened->mover.move = metadata ? metadata->move : NULL;
     opened->inks = metadata && metadata->inks && !metadata->move;
     opened->base =
         (struct gf_sink){.write = jpeg_write,
                          .finish = jpeg_finish,
                          .close = jpeg_close,
-                         .splice = opened->inks || opened->mover.move.from ? NULL : jpeg_splice};
+                         .splice = opened->inks || opened->mover.move ? NULL : jpeg_splice};
     opened->output = output;
     opened->format = format;
     opened->options = *options;
     opened->metadata = metadata;
-    if (!opened->inks && !opened->mover.move.from)
+    if (!opened->inks && !opened->mover.move)
         opened->layout = gf_jpeg_strips_layout(format, options, strip_rows);
     opened->jpeg.err = jpeg_std_error(&opened->errors);
     opened->jpeg.client_data = opened;

@@ -6,7 +6,6 @@
 #include "base/fail.h"
 #include "filters/crop/crop.h"
 #include "pixel/sample.h"
-#include "pixel/stencil.h"
 #include "stage/stage.h"
 
 /* A pixel of the copy. */
@@ -22,10 +21,10 @@ enum { LEVELS = 32 };
 struct copy {
     int columns, rows, planes;
     int mean[3]; /* the mean colour, weighted by alpha */
-    struct cell *cell;
-    uint32_t *integral; /* [rows + 1][columns + 1][planes] sums of the numbers of all cells above
-                         * and to the left */
-    uint32_t *log;      /* log[n] is log_of(n), for the cells of a window */
+    struct cell cell[GF_CELLS_MAX * GF_CELLS_MAX];
+    /* [rows + 1][columns + 1][planes] sums of the numbers of all cells above and to the left */
+    uint32_t integral[(GF_CELLS_MAX + 1) * (GF_CELLS_MAX + 1) * LEVELS];
+    uint32_t log[GF_CELLS_MAX * GF_CELLS_MAX + 1]; /* log[n] is log_of(n), for a window's cells */
 };
 
 struct box {
@@ -206,39 +205,27 @@ static int cells_of(int part, int whole, int cells)
     return count ? count : 1;
 }
 
-static size_t carve(struct copy *copy, size_t window, void *memory)
-{
-    struct gf_carver carver = {.base = memory};
-    const size_t cells = (size_t)copy->columns * (size_t)copy->rows;
-    const size_t corners = cells + (size_t)(copy->columns + copy->rows + 1);
-    copy->cell = gf_carve(&carver, cells * sizeof *copy->cell);
-    copy->integral = gf_carve(&carver, corners * (size_t)copy->planes * sizeof *copy->integral);
-    copy->log = gf_carve(&carver, (window + 1) * sizeof *copy->log);
-    return carver.used;
-}
-
 enum gf_status gf_window_find(const struct gf_stage *stage, bool by_entropy,
                               struct gf_crop_origin *origin, struct gf_error *error)
 {
     const struct gf_format in = stage->in, out = stage->out;
     const struct gf_cells cells = gf_cells_of(in);
-    struct copy copy = {
-        .columns = cells.columns, .rows = cells.rows, .planes = by_entropy ? LEVELS : 1};
+    struct copy *const copy = calloc(1, sizeof *copy);
     const int w = cells_of(out.width, in.width, cells.columns),
               h = cells_of(out.height, in.height, cells.rows);
-    const size_t window = (size_t)w * (size_t)h;
-    void *const memory = calloc(1, carve(&copy, window, NULL));
-    if (!memory)
+    if (!copy)
         return gf_fail_memory(error);
-    carve(&copy, window, memory);
-    for (size_t n = 1; by_entropy && n <= window; n++)
-        copy.log[n] = n % 2 ? log_of((uint32_t)n) : copy.log[n / 2] + (1 << 16);
-    read_cells(stage, &copy);
-    add_up(&copy);
+    copy->columns = cells.columns;
+    copy->rows = cells.rows;
+    copy->planes = by_entropy ? LEVELS : 1;
+    for (int n = 1; by_entropy && n <= w * h; n++)
+        copy->log[n] = n % 2 ? log_of((uint32_t)n) : copy->log[n / 2] + (1 << 16);
+    read_cells(stage, copy);
+    add_up(copy);
     struct box first, last;
-    find_best(&copy, w, h, &first, &last);
-    free(memory);
-    origin->x = offset_of(first.x, last.x, copy.columns - w, in.width - out.width);
-    origin->y = offset_of(first.y, last.y, copy.rows - h, in.height - out.height);
+    find_best(copy, w, h, &first, &last);
+    free(copy);
+    origin->x = offset_of(first.x, last.x, cells.columns - w, in.width - out.width);
+    origin->y = offset_of(first.y, last.y, cells.rows - h, in.height - out.height);
     return GF_OK;
 }

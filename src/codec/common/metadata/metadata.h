@@ -62,7 +62,8 @@ struct gf_metadata {
     bool animated;  /* for an output: its sink writes several frames */
     unsigned loops; /* how many times an animation is shown; 0: forever */
     bool filtered;  /* filters have changed the pixels: thumbnails do not show them */
-    /* For an output: its sink gets coefficients and moves them; NULL: it gets pixels. */
+    /* For an output: its sink gets coefficients and moves them so, until it is closed; NULL: it
+     * gets pixels. */
     const struct gf_coefficients_move *move;
 };
 /* Empty metadata, for a picture that has none. */

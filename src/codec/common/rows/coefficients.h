@@ -60,10 +60,12 @@ static inline size_t gf_coefficients_row_bytes(const struct gf_coefficients *fro
 /* Whether all numbers make sense, and decoders know the sampling. */
 static inline bool gf_coefficients_check(const struct gf_coefficients *from)
 {
-    enum { FACTOR_MOST = 4, BLOCKS_MOST = 10, RESTART_MOST = 65535 };
+    enum { FACTOR_MOST = 4, BLOCKS_MOST = 10, RESTART_MOST = 65535, COLOURS = 6 };
+    static const signed char components[COLOURS] = {0, 1, 3, 3, 4, 4}; /* of each J_COLOR_SPACE */
     int blocks = 0;
-    bool good = from->components >= 1 && from->components <= GF_COEFFICIENTS_COMPONENTS &&
-                from->progressive <= 1 && from->restart_interval <= RESTART_MOST;
+    bool good = from->colours >= 1 && from->colours < COLOURS &&
+                from->components == components[from->colours] && from->progressive <= 1 &&
+                from->restart_interval <= RESTART_MOST;
     for (int i = 0; good && i < 2 * from->components; i++)
         good = from->factor[i / 2][i % 2] >= 1 && from->factor[i / 2][i % 2] <= FACTOR_MOST;
     for (int c = 0; good && c < from->components; c++) {
