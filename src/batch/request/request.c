@@ -209,15 +209,22 @@ enum gf_status gf_batch_check_log(const struct gf_batch_request *request, const 
     const struct gf_batch_log *const log = request->log;
     const bool is_input = log && gf_batch_log_is(log, input),
                is_log = is_input || (log && output && gf_batch_log_is(log, output));
-    bool is_side = false;
-    for (size_t i = 0; output && i < sizeof request->side / sizeof *request->side; i++)
-        is_side |= request->side[i] && gf_output_is_place(request->side[i], output);
-    if (!is_log && !is_side)
+    const char *what = is_log ? "the log" : NULL;
+    for (int i = 0; !what && request->side && output && i < GF_SIDE_FILES; i++) {
+        if (request->side[i].path && gf_output_is_place(request->side[i].path, output))
+            what = request->side[i].option;
+    }
+    for (int i = 0; !what && !request->in_place && output && request->reads && request->reads[i];
+         i++) {
+        if (gf_input_is_file(request->reads[i], output))
+            what = "a file that the chain reads; --in-place allows that";
+    }
+    if (!what)
         return GF_OK;
     if (log)
         gf_batch_log_withdraw(log);
     return gf_fail(error, GF_ERROR_USAGE, "%s: is an %s and %s", is_input ? input : output,
-                   is_input ? "input" : "output", is_log ? "the log" : "a file for figures");
+                   is_input ? "input" : "output", what);
 }
 
 /* Names output `number` of all inputs. */
