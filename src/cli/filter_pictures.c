@@ -38,7 +38,10 @@ struct gf_session {
     struct gf_inputs inputs;
     struct gf_template output[GF_PIPELINE_OUTPUTS_MAX];
     struct gf_batch_output more[GF_PIPELINE_OUTPUTS_MAX - 1];
-    struct gf_sheet sheet; /* the value of --join or --sheet */
+    struct gf_sheet sheet;                          /* the value of --join or --sheet */
+    struct gf_chain chain[GF_PIPELINE_OUTPUTS_MAX]; /* which own the names in `reads` */
+    const char **reads;                             /* the files that chains read; NULL ends them */
+    struct gf_side_file side[GF_SIDE_FILES];
     struct gf_batch_log *log;
     struct gf_resume *resume;
     /* The words of the commands of --fetch, --store and --probe; or NULL. */
@@ -385,39 +388,37 @@ static enum gf_status open_sheet(struct gf_session *session, struct gf_error *er
                           : GF_OK;
 }
 
-/* Fails if the file is one that a filter of the chain reads. */
-static enum gf_status check_chain(const char *text, const char *option, const char *path,
-                                  struct gf_error *error)
+/* Lists the files that the chains and the conversion of CMYK read; NULL ends them. What is wrong
+ * with a chain is told when the run begins. */
+static enum gf_status list_reads(struct gf_session *session, struct gf_error *error)
 {
-    struct gf_chain chain = {0};
-    const int count = gf_chain_parse(text ? text : "", &chain, NULL)
-                          ? 0 /* told when the run begins */
-                          : gf_chain_files(&chain, NULL, 0);
-    const char **const file = calloc((size_t)count + 1, sizeof *file);
-    enum gf_status status = file ? GF_OK : gf_fail_memory(error);
-    if (!status)
-        (void)gf_chain_files(&chain, file, count);
-    for (int i = 0; !status && i < count; i++) {
-        if (gf_input_is_file(file[i], path))
-            status = gf_fail(error, GF_ERROR_USAGE, "%s would replace '%s', which the chain reads",
-                             option, path);
+    const struct gf_command *const command = session->command;
+    const int outputs = gf_command_outputs(command);
+    int count = 0, at = 0;
+    for (int k = 0; k < outputs; k++) {
+        const char *const text = gf_command_output_at(command, k).chain;
+        if (!gf_chain_parse(text ? text : "", &session->chain[k], NULL))
+            count += gf_chain_files(&session->chain[k], NULL, 0);
     }
-    free(file);
-    gf_chain_free(&chain);
-    return status;
+    session->reads = calloc((size_t)count + 2, sizeof *session->reads);
+    for (int k = 0; session->reads && k < outputs; k++)
+        at += gf_chain_files(&session->chain[k], session->reads + at, count - at);
+    if (session->reads)
+        session->reads[at] = command->options.cmyk_profile;
+    return session->reads ? GF_OK : gf_fail_memory(error);
 }
 
 /* Fails if the file is one that the chain of an output reads, or the profile of CMYK. */
-static enum gf_status check_chains(const struct gf_session *session, const char *option,
-                                   const char *path, struct gf_error *error)
+static enum gf_status check_reads(const struct gf_session *session, const char *option,
+                                  const char *path, struct gf_error *error)
 {
-    const struct gf_command *const command = session->command;
-    const char *const profile = command->options.cmyk_profile;
-    if (path && profile && gf_input_is_file(profile, path))
-        return gf_fail(error, GF_ERROR_USAGE, "%s would replace '%s', which the run reads", option,
-                       path);
-    for (int k = 0; path && k < gf_command_outputs(command); k++)
-        GF_TRY(check_chain(gf_command_output_at(command, k).chain, option, path, error));
+    for (int i = 0; path && session->reads[i]; i++) {
+        if (gf_input_is_file(session->reads[i], path))
+            return gf_fail(
+                error, GF_ERROR_USAGE, "%s would replace '%s', which %s reads", option, path,
+                session->reads[i] == session->command->options.cmyk_profile ? "the run"
+                                                                            : "the chain");
+    }
     return GF_OK;
 }
 
@@ -434,7 +435,7 @@ static enum gf_status check_side_file(const struct gf_session *session, const ch
     }
     if (!path || stat(path, &side) || !S_ISREG(side.st_mode))
         return GF_OK;
-    GF_TRY(check_chains(session, option, path, error));
+    GF_TRY(check_reads(session, option, path, error));
     for (size_t i = 0; i < session->inputs.count + (size_t)command->inputs + 1; i++) {
         const size_t given = i - session->inputs.count;
         const char *const name = i < session->inputs.count          ? session->inputs.item[i].path
@@ -448,15 +449,33 @@ static enum gf_status check_side_file(const struct gf_session *session, const ch
     return GF_OK;
 }
 
-/* Refuses files for figures that would replace what the run reads. */
-static enum gf_status check_side_files(const struct gf_session *session, struct gf_error *error)
+/* Refuses logs and files for figures that are the same file, or would replace what the run reads,
+ * and outputs of one name that would. */
+static enum gf_status check_files(struct gf_session *session, struct gf_error *error)
 {
     const struct gf_command *const command = session->command;
-    const char *const log = command->log ? command->log : command->resume;
-    GF_TRY(check_chains(session, "the log", log, error));
-    GF_TRY(check_side_file(session, "--metrics", command->metrics, error));
-    GF_TRY(check_side_file(session, "--trace", command->trace, error));
-    return check_side_file(session, "the page of --profile", command->page, error);
+    const struct gf_side_file log = {"the log", command->log ? command->log : command->resume};
+    struct gf_side_file *const side = session->side;
+    struct stat file;
+    side[0] = (struct gf_side_file){"--metrics", command->metrics};
+    side[1] = (struct gf_side_file){"--trace", command->trace};
+    side[2] = (struct gf_side_file){"the page of --profile", command->page};
+    GF_TRY(list_reads(session, error));
+    GF_TRY(check_reads(session, log.option, log.path, error));
+    for (int k = 0; !command->in_place && k < gf_command_outputs(command); k++)
+        GF_TRY(check_reads(session, "the output", session->output[k].text, error));
+    for (int i = 0; i < GF_SIDE_FILES; i++) {
+        const char *const path = side[i].path;
+        GF_TRY(check_side_file(session, side[i].option, path, error));
+        for (int k = i + 1; path && k <= GF_SIDE_FILES; k++) {
+            const struct gf_side_file other = k < GF_SIDE_FILES ? side[k] : log;
+            if (other.path && (stat(path, &file) || S_ISREG(file.st_mode)) &&
+                (gf_output_is_place(path, other.path) || gf_input_is_file(path, other.path)))
+                return gf_fail(error, GF_ERROR_USAGE, "%s and %s are the same file: '%s'",
+                               side[i].option, other.option, path);
+        }
+    }
+    return GF_OK;
 }
 
 static enum gf_status open_session(struct gf_session *session, struct gf_error *error)
@@ -468,7 +487,7 @@ static enum gf_status open_session(struct gf_session *session, struct gf_error *
     if (!status)
         status = open_inputs(session, error);
     if (!status)
-        status = check_side_files(session, error);
+        status = check_files(session, error);
     /* The metrics, the trace, the page and the logs are opened before any work, so that an error
      * shows at once. */
     struct gf_output *metrics = NULL; /* not written before all outputs have names */
@@ -495,6 +514,9 @@ static void close_session(struct gf_session *session)
     gf_sheet_free(&session->sheet);
     for (int i = 0; i < gf_command_outputs(session->command); i++)
         gf_template_free(&session->output[i]);
+    for (int i = 0; i < GF_PIPELINE_OUTPUTS_MAX; i++)
+        gf_chain_free(&session->chain[i]);
+    free(session->reads);
     gf_batch_log_close(session->log);
     gf_resume_free(session->resume);
     gf_batch_profile_free(&session->profile);
@@ -597,7 +619,8 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
         .verbose = command->verbose,
         .transfer = transfer.fetch || transfer.store ? &transfer : NULL,
         .log = session->log,
-        .side = {command->metrics, command->trace, command->page},
+        .side = session->side,
+        .reads = session->reads,
         .resume = session->resume,
         .message = session_message,
         .picture = reports ? session_picture : NULL,

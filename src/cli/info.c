@@ -1,8 +1,10 @@
 /* --info: what the files of pictures say about them, the statistics of their levels, and hashes of
  * what they show; --duplicates: which show the same. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
@@ -37,6 +39,7 @@ struct run {
     struct gf_options options; /* the options for reading headers: no warnings, no threads */
     struct gf_inputs inputs;
     bool json, single, hashes;
+    bool *repeated; /* inputs that an earlier input names, too; NULL: none is left out */
     struct gf_pipeline *pipeline;   /* filters and counts levels; NULL: they are not counted */
     struct gf_memory_budget budget; /* for the pictures that are hashed at the same time */
     FILE *out; /* standard output, or where a struct gf_copy of each picture is collected */
@@ -80,6 +83,12 @@ static enum gf_status read_header(struct run *run, const char *name, struct gf_i
         status = gf_fail_memory(error);
     if (!status && run->hashes)
         status = hash(run, input, source, facts, error);
+    if (!status && run->hashes && !source->stored.pages) {
+        unsigned char byte;
+        size_t more;
+        status = gf_input_peek(input, &byte, 1, &more, error);
+        facts->number[GF_FACT_PAGES] = more ? NAN : 1;
+    }
     if (source)
         source->close(source);
     return status;
@@ -142,11 +151,16 @@ static void put_failure(const char *name, const struct gf_error *error, FILE *fi
 /* Writes a struct gf_copy for the search of duplicates. */
 static enum gf_status put_copy(const struct gf_facts *facts, FILE *file, struct gf_error *error)
 {
+    struct gf_pages chosen;
+    /* What a JPEG holds beside its picture, previews and gain maps, belongs to that picture. */
+    const bool one = !strcmp(facts->text[GF_FACT_FORMAT], gf_file_format_name(GF_FILE_JPEG)) ||
+                     (gf_input_split_pages(facts->text[GF_FACT_FILE], &chosen) && chosen.last < 0);
     const struct gf_copy copy = {.name = strdup(facts->text[GF_FACT_FILE]),
                                  .hashes = gf_facts_hashes(facts),
                                  .width = facts->number[GF_FACT_WIDTH],
                                  .height = facts->number[GF_FACT_HEIGHT],
-                                 .bytes = facts->number[GF_FACT_BYTES]};
+                                 .bytes = facts->number[GF_FACT_BYTES],
+                                 .pages = one ? 1 : facts->number[GF_FACT_PAGES]};
     if (!copy.name)
         return gf_fail_memory(error);
     fwrite(&copy, sizeof copy, 1, file);
@@ -231,6 +245,8 @@ static enum gf_status examine(void *context, int thread, int index, struct gf_er
     (void)thread;
     (void)failure;
     *result = (struct result){.told = gf_archive_named(item->path)};
+    if (run->repeated && run->repeated[index])
+        return GF_OK;
     FILE *const file = open_memstream(&result->text, &result->size);
     enum gf_status status = !file          ? gf_fail_memory(&error)
                             : result->told ? describe_archive(run, item->path, file, result, &error)
@@ -296,6 +312,55 @@ static enum gf_status expand(struct run *run, struct gf_error *error)
     return status;
 }
 
+/* The file, and the pages of it, that an input names. */
+struct named {
+    struct gf_pages pages;
+    dev_t device;
+    ino_t inode;
+    size_t index;
+};
+
+static int by_file(const void *a, const void *b)
+{
+    const struct named *const x = a, *const y = b;
+    const int file = x->device != y->device ? (x->device > y->device) - (x->device < y->device)
+                                            : (x->inode > y->inode) - (x->inode < y->inode);
+    return file                               ? file
+           : x->pages.first != y->pages.first ? x->pages.first - y->pages.first
+                                              : x->pages.last - y->pages.last;
+}
+
+static int by_file_and_index(const void *a, const void *b)
+{
+    const size_t x = ((const struct named *)a)->index, y = ((const struct named *)b)->index;
+    const int file = by_file(a, b);
+    return file ? file : (x > y) - (x < y);
+}
+
+/* Marks the inputs that name a file, by whatever path or link, which another input names: whoever
+ * deletes all but one of a group must not lose the only copy. */
+static enum gf_status mark_repeated(struct run *run, struct gf_error *error)
+{
+    const size_t count = run->inputs.count;
+    struct named *const named = malloc((count + 1) * sizeof *named);
+    struct stat file;
+    size_t files = 0;
+    run->repeated = calloc(count + 1, sizeof *run->repeated);
+    for (size_t i = 0; named && run->repeated && i < count; i++) {
+        const char *const path = run->inputs.item[i].path;
+        struct gf_pages pages = {-1, -1};
+        (void)gf_input_split_pages(path, &pages);
+        if (gf_input_stat(gf_archive_path(path), &file) && S_ISREG(file.st_mode))
+            named[files++] = (struct named){pages, file.st_dev, file.st_ino, i};
+    }
+    if (named)
+        qsort(named, files, sizeof *named, by_file_and_index);
+    for (size_t i = 1; named && run->repeated && i < files; i++)
+        run->repeated[named[i].index] = !by_file(&named[i - 1], &named[i]);
+    free(named);
+    return named && run->repeated ? GF_OK : gf_fail_memory(error);
+}
+
 /* Examines all files and prints which of them show the same. */
 static enum gf_status find_duplicates(struct run *run, struct gf_error *error)
 {
@@ -303,6 +368,7 @@ static enum gf_status find_duplicates(struct run *run, struct gf_error *error)
     char *text = NULL;
     size_t size = 0;
     struct gf_error why = {0};
+    GF_TRY(mark_repeated(run, error));
     run->out = open_memstream(&text, &size);
     if (!run->out)
         return gf_fail_memory(error);
@@ -351,6 +417,7 @@ enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *er
     if (run->pipeline)
         gf_pipeline_close(run->pipeline);
     gf_inputs_free(&run->inputs);
+    free(run->repeated);
     free(run);
     return status;
 }

@@ -141,6 +141,10 @@ static enum gf_status help(const struct gf_command *command, struct gf_error *er
 {
     const struct gf_topic *page = command->subject;
     const struct gf_filter *filter = command->topic;
+    if (command->about)
+        gf_help_option(stdout, command->about);
+    if (command->about)
+        return GF_OK;
     if (page && !page->text) {
         if (!command->chain) {
             GF_TRY(gf_help_topic(stdout, page, error));

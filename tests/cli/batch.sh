@@ -183,7 +183,7 @@ for option in --metrics --trace --profile=html; do
         mkdir -p out_f/none
         # shellcheck disable=SC2086 # its words
         run 2 gpufilter -i figures $output "$option$separator"out_f/../out_f/none/b.ppm invert
-        stderr_like "out_f/none/b.ppm: is an output and a file for figures"
+        stderr_like "out_f/none/b.ppm: is an output and $(echo "$option" | sed 's,--profile=html,the page of --profile,')"
     done
     cp a.ppm there.ppm && ln -s there.ppm link.ppm
     run 2 gpufilter -i a.ppm -o link.ppm "$option$separator"./there.ppm invert
@@ -199,6 +199,33 @@ same figures/a.ppm many/a.ppm
 [ "$(cat figures.list figures.chain)" = "figures/a.ppm
 invert" ] || problem "a list or a chain was replaced"
 absent out_f
+
+begin "an output does not replace a file that the chain reads"
+for output in "-o figures.png" "-o ./figures.png" "-o {stem}.png" "-o other.png -o figures.png" "-o .//"; do
+    # shellcheck disable=SC2086 # its words
+    run 2 gpufilter -i figures/a.ppm $output -i many/a.ppm overlay=figures.png
+    run 2 gpufilter -i figures.png -i a.ppm $output overlay=figures.png
+done
+mkdir logos && cp in.png logos/a.png
+run 2 gpufilter -i figures -o 'logos/{stem}.png' overlay=logos/a.png
+stderr_like "logos/a.png: is an output and a file that the chain reads; --in-place allows that"
+holds logos 'a.png '
+run 2 gpufilter -i a.ppm -o logos/a.png invert:region=logos/a.png
+stderr_like "the output would replace 'logos/a.png', which the chain reads"
+same in.png logos/a.png
+same in.png figures.png
+run 0 gpufilter -i a.ppm -o logos/a.png --in-place overlay=logos/a.png
+
+begin "the log and the files for figures are different files"
+echo kept >run.log
+run 2 gpufilter -i a.ppm -o out_s.ppm --log=run.log --metrics=./run.log invert
+stderr_like "--metrics and the log are the same file: './run.log'"
+[ "$(cat run.log)" = kept ] || problem "$(cat run.log)"
+run 2 gpufilter -i a.ppm -o out_s.ppm --metrics=m.txt --trace=figures/../m.txt invert
+stderr_like "--metrics and --trace are the same file: 'm.txt'"
+run 2 gpufilter -i a.ppm -o out_s.ppm --trace=m.txt --profile=html:./m.txt invert
+absent m.txt
+absent out_s.ppm
 
 begin "bad files do not stop the others; what is said is in order"
 mkdir mixed

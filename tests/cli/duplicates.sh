@@ -65,14 +65,43 @@ awk '{ print $4 }' stdout >names
     problem "$(cat stdout)"
 grep -qE '^ [0-6] +150x100 +45015 (\./)?half\.ppm$' stdout || problem "$(cat stdout)"
 rm names
-run 0 gpufilter --duplicates=0 -i half.ppm -i gray.png -i gray.png
-[ "$(awk '{ print $1, $4 }' stdout)" = "$(printf '0 gray.png\n0 gray.png')" ] || problem "$(cat stdout)"
+run 0 gpufilter --duplicates=0 -i half.ppm -i gray.png -i southeast.png
+[ "$(awk '{ print $1, $4 }' stdout)" = "$(printf '0 southeast.png\n0 gray.png')" ] || problem "$(cat stdout)"
+
+begin "a file is no duplicate of itself, by whatever path or link"
+mkdir -p self/sub
+cp gray.png self/sub/one.png
+ln -s sub/one.png self/soft.png
+ln self/sub/one.png self/hard.png
+cd self || exit 1
+for inputs in "sub/one.png sub/one.png" "-r . sub" "soft.png sub/one.png" "sub/one.png hard.png" "./sub/../hard.png soft.png -i ."; do
+    # shellcheck disable=SC2086 # its words
+    run 0 gpufilter --duplicates $inputs
+    silent
+    [ ! -s stdout ] || problem "$inputs: $(cat stdout)"
+done
+cp hard.png copy.png
+run 0 gpufilter --duplicates -r -i .
+[ "$(wc -l <stdout)" -eq 2 ] || problem "$(cat stdout)"
+cd .. && rm -r self
+
+begin "files of several pictures are like each other only if they have as many"
+mkdir pages
+run 0 gpufilter -i gray.png -i northwest.png -o pages/two.png --fps=5
+run 0 gpufilter -i gray.png -i southeast.png -o pages/other.png --fps=5
+run 0 gpufilter -i southeast.png -i northwest.png -o pages/film.y4m --fps=5
+run 0 gpufilter --duplicates=12 -i gray.png -i pages
+[ "$(sed 's/.* pages/pages/' stdout | sort)" = "$(printf 'pages/other.png (2 pictures)\npages/two.png (2 pictures)')" ] || problem "$(cat stdout)"
+run 0 gpufilter --duplicates --info=json -i gray.png -i pages
+[ "$(grep -o '"pages":2' stdout | wc -l)" -eq 2 ] || problem "$(cat stdout)"
+[ "$(wc -l <stdout)" -eq 1 ] || problem "$(cat stdout)"
+rm -r pages
 
 begin "groups as JSON, which has the keys of the manual"
 run 0 gpufilter --duplicates=8 --info=json -i northwest.jpg -i half.ppm -i northwest.png
 silent
 [ "$(wc -l <stdout)" -eq 1 ] || problem "$(cat stdout)"
-stdout_has '^{"files":\[{"file":"northwest.png","distance":0,"width":300,"height":200,"bytes":[0-9]*},{"file":"northwest.jpg","distance":[0-6],.*}\]}$'
+stdout_has '^{"files":\[{"file":"northwest.png","distance":0,"width":300,"height":200,"bytes":[0-9]*,"pages":1},{"file":"northwest.jpg","distance":[0-6],.*}\]}$'
 tr ',{[' '\n\n\n' <stdout | sed -n 's/^"\([a-z_]*\)":.*/\1/p' | sort -u >../keys
 gpufilter --man=reports | tr -d '\\' >../manual
 while read -r key; do

@@ -42,7 +42,7 @@ stdout_has '^gpufilter .*posterize=2:bayer8$'
 stdout_has "^gpufilter -i in.png -o out.png 'posterize=.*'\$"
 
 begin "--examples finds words, not parts of them, and has what people look for"
-for word in gif heic url tiff dng phone rename progress raw gpu; do
+for word in gif heic url tiff dng phone rename progress raw gpu duplicate dedupe hash metrics subject portrait jpegtran author lossless; do
     run 0 gpufilter --examples "$word"
     grep -qi "^#.*$word" stdout || problem "no example is for $word"
     [ "$(grep -c '^[^#]' stdout)" -le 30 ] || problem "$word finds nearly all"
@@ -73,6 +73,17 @@ stdout_has '^Definition:$'
     problem "the example comes before the parameters"
 run 0 gpufilter -h flop
 stdout_has '^hflip: '
+for option in duplicates:reports lossless:formats metrics:batches set:colours fps:formats; do
+    for words in "--help ${option%:*}" "--help=${option%:*}" "--help --${option%:*}"; do
+        # shellcheck disable=SC2086 # its words
+        run 0 gpufilter $words
+        silent
+        stdout_has "^ .*--${option%:*}[=[ ]"
+        stdout_has "^--help ${option#*:} says more"
+    done
+done
+run 0 gpufilter --help hash
+stdout_has '^ .*--info'
 run 2 gpufilter --help blurr
 stderr_is "gpufilter: unknown filter 'blurr'; did you mean 'blur'?"
 

@@ -203,26 +203,34 @@ static enum gf_status check_in_place(const struct gf_batch_request *request, con
                    input);
 }
 
-bool gf_batch_is_side_file(const struct gf_batch_request *request, const char *output)
+const char *gf_batch_replaced(const struct gf_batch_request *request, const char *output)
 {
-    bool is_side = request->log && gf_batch_log_is(request->log, output);
-    for (size_t i = 0; i < sizeof request->side / sizeof *request->side; i++)
-        is_side |= request->side[i] && gf_output_is_place(request->side[i], output);
-    return is_side;
+    if (request->log && gf_batch_log_is(request->log, output))
+        return "the log";
+    for (int i = 0; request->side && i < GF_SIDE_FILES; i++) {
+        if (request->side[i].path && gf_output_is_place(request->side[i].path, output))
+            return request->side[i].option;
+    }
+    for (int i = 0; !request->in_place && request->reads && request->reads[i]; i++) {
+        if (gf_input_is_file(request->reads[i], output))
+            return "a file that the chain reads; --in-place allows that";
+    }
+    return NULL;
 }
 
 enum gf_status gf_batch_check_log(const struct gf_batch_request *request, const char *input,
                                   const char *output, struct gf_error *error)
 {
-    const struct gf_batch_log *const log = request->log;
-    const bool is_input = log && gf_batch_log_is(log, input),
-               is_log = is_input || (log && output && gf_batch_log_is(log, output));
-    if (!is_log && !(output && gf_batch_is_side_file(request, output)))
+    const bool is_input = request->log && gf_batch_log_is(request->log, input);
+    const char *const what = is_input ? "the log"
+                             : output ? gf_batch_replaced(request, output)
+                                      : NULL;
+    if (!what)
         return GF_OK;
-    if (log)
-        gf_batch_log_withdraw(log);
+    if (request->log)
+        gf_batch_log_withdraw(request->log);
     return gf_fail(error, GF_ERROR_USAGE, "%s: is an %s and %s", is_input ? input : output,
-                   is_input ? "input" : "output", is_log ? "the log" : "a file for figures");
+                   is_input ? "input" : "output", what);
 }
 
 /* Names output `number` of all inputs. */

@@ -67,6 +67,12 @@ struct gf_batch_output {
     const struct gf_template *name;
 };
 
+/* A file for figures, and what it is called in messages; path NULL: it is not given. */
+struct gf_side_file {
+    const char *option, *path;
+};
+enum { GF_SIDE_FILES = 3 };
+
 struct gf_batch_request {
     /* The chain and the options of the only output, or of the first of several outputs. */
     const char *chain;
@@ -106,7 +112,9 @@ struct gf_batch_request {
     bool dry_run;      /* nothing is filtered; GF_MESSAGE_DRY_RUN says what would be done */
     const struct gf_transfer_options *transfer; /* NULL: inputs and outputs lie in their places */
     struct gf_batch_log *log;                   /* this member and all members below may be NULL */
-    const char *side[3];                        /* files for figures, which no output may replace */
+    const struct gf_side_file *side; /* GF_SIDE_FILES of them, which no output may replace */
+    const char *const *reads;        /* files that the chains read, which outputs may replace only
+                                      * with in_place; NULL ends them */
     struct gf_resume *resume;
     /* Sends a message. One thread at a time calls the function, but not always the same one. */
     void (*message)(void *context, enum gf_message_kind kind, const char *text);
@@ -173,10 +181,11 @@ void gf_name_options_as_typed(char *text);
 enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, char **path,
                                      struct gf_error *error) GF_CHECKED;
 
-/* Whether the output would replace the log or a file for figures. */
-bool gf_batch_is_side_file(const struct gf_batch_request *request, const char *output);
-/* Fails if the log is the input, which the log would change, or if the output would replace the log
- * or a file for figures; `output` may be NULL. */
+/* Returns what the output would replace: the log, a file for figures or one that a chain reads;
+ * NULL: none of them. */
+const char *gf_batch_replaced(const struct gf_batch_request *request, const char *output);
+/* Fails if the log is the input, which the log would change, or if the output would replace the
+ * log, a file for figures or one that a chain reads; `output` may be NULL. */
 enum gf_status gf_batch_check_log(const struct gf_batch_request *request, const char *input,
                                   const char *output, struct gf_error *error) GF_CHECKED;
 

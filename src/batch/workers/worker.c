@@ -76,15 +76,16 @@ static enum gf_status claim_path(struct gf_batch *batch, const struct gf_batch_w
     return GF_ERROR_UNFIT;
 }
 
-/* Checks that an output's name, which is known only now, is none of the input's other outputs, and
- * neither the log nor a file for figures. */
+/* Checks that an output, whose name is known only now, replaces none of the input's other outputs
+ * and no file that the run needs. */
 static enum gf_status check_other_paths(const struct gf_batch_result *result,
                                         struct gf_error *error)
 {
     const struct gf_batch_result *const other = result->worker->result;
     const struct gf_batch_request *const request = result->worker->batch->request;
-    if (gf_batch_is_side_file(request, result->path))
-        return gf_fail(error, GF_ERROR_UNFIT, "%s: is the log or a file for figures", result->path);
+    const char *const what = gf_batch_replaced(request, result->path);
+    if (what)
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: is an output and %s", result->path, what);
     for (int k = 0; k < gf_batch_outputs(request); k++) {
         if (k != result->number && other[k].path && !strcmp(other[k].path, result->path))
             return gf_fail(error, GF_ERROR_UNFIT, "%s: two outputs of '%s' have this name",

@@ -242,6 +242,12 @@ static enum gf_status read_long(struct reader *reader, const char *text)
     GF_TRY(gf_study_check(text, reader->error));
     if (!option)
         return unknown_option(text, peek(reader), reader->error);
+    const char *const before =
+        reader->in_environment ? "" : reader->argv[reader->next - 2]; /* of main() at least */
+    if (!value && (!strcmp(before, "--help") || !strcmp(before, "-h"))) {
+        reader->command->about = option;
+        return GF_OK;
+    }
     if (!value)
         GF_TRY(next_value(reader, option, &value));
     return set(reader, option, value);

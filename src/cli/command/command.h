@@ -84,6 +84,7 @@ struct gf_command {
     int form; /* the form that the value of --list, --devices and the like chooses */
     const struct gf_filter *topic;    /* the filter given to --help; or NULL */
     const struct gf_topic *subject;   /* the topic given to --help; or NULL */
+    const struct gf_option *about;    /* the option given to --help; or NULL */
     const char *lab, *examples, *man; /* the values of --lab, --examples and --man; or NULL */
     const char *likeness;             /* the value of --compare; or NULL */
     const char *input[GF_COMMAND_INPUTS_MAX]; /* the pictures, or the files that --report reads */

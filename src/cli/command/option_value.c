@@ -250,7 +250,20 @@ static enum gf_status add_line(const char *text, struct gf_command *command, con
     return GF_OK;
 }
 
-/* Stores what --help is about: a topic, a filter or an option with parameters. */
+/* Returns the option of that name or else the first that can have the word as its value. */
+static const struct gf_option *option_about(const char *word)
+{
+    const struct gf_option *option, *found = NULL;
+    for (int i = 0; (option = gf_option_at(i)); i++) {
+        if (!strcmp(option->name, word))
+            return option;
+        for (const struct gf_choice *at = option->choices; !found && at && at->name; at++)
+            found = strcmp(at->name, word) ? NULL : option;
+    }
+    return found;
+}
+
+/* Stores what --help is about: a topic, a filter or an option. */
 static enum gf_status set_topic(const char *text, struct gf_command *command,
                                 struct gf_error *error)
 {
@@ -262,7 +275,10 @@ static enum gf_status set_topic(const char *text, struct gf_command *command,
         if (!strcmp(gf_filter_name(declaration) + strlen("--"), text))
             command->topic = declaration;
     }
-    return command->topic ? GF_OK : gf_filter_named(text, "", &command->topic, error);
+    if (!command->topic && !gf_filter_find(text))
+        command->about = option_about(text);
+    return command->topic || command->about ? GF_OK
+                                            : gf_filter_named(text, "", &command->topic, error);
 }
 
 /* Stores the value that the option has if its value is left out. */

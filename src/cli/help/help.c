@@ -58,6 +58,32 @@ static void print_option(FILE *file, const struct gf_option *option)
     gf_text_wrap(file, text, OPTION_COLUMN, OPTION_COLUMN);
 }
 
+/* Returns how often the text names the option. */
+static int count_option(const char *text, const char *name)
+{
+    int count = 0;
+    for (const char *at = text; at && (at = strstr(at, "--")) != NULL; at += 2) {
+        const char *const end = at + 2 + strlen(name);
+        count += !strncmp(at + 2, name, strlen(name)) && !isalnum((unsigned char)*end) &&
+                 (*end != '-' || !isalnum((unsigned char)end[1]));
+    }
+    return count;
+}
+
+void gf_help_option(FILE *file, const struct gf_option *option)
+{
+    const struct gf_topic *topic, *best = NULL;
+    int most = 0;
+    for (int i = 0; (topic = gf_topic_at(i)); i++) {
+        const int count = count_option(topic->text, option->name);
+        best = count > most ? topic : best;
+        most = count > most ? count : most;
+    }
+    print_option(file, option);
+    if (best)
+        fprintf(file, "\n--help %s says more.\n", best->name);
+}
+
 /* Prints the names of the filters and of the topics. */
 static void print_names(FILE *file)
 {
@@ -80,7 +106,7 @@ void gf_help_print(FILE *file)
           "Filters a picture on an NVIDIA GPU, or on the CPU with the same result.\n"
           "CHAIN is FILTER[=VALUE:NAME=VALUE...][,FILTER...]; without it the file is only\n"
           "converted.\n"
-          "\nTasks (--examples WORD prints more, --help NAME explains a filter or topic):\n",
+          "\nTasks (more: --examples WORD; --help NAME explains a filter, topic or option):\n",
           file);
     for (int i = 0; gf_example_at(i); i++)
         fprintf(file, "  # %s\n  %s\n", gf_example_at(i)->help, gf_example_at(i)->command);

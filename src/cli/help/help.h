@@ -11,6 +11,7 @@
 
 void gf_help_print(FILE *file);
 void gf_help_filter(FILE *file, const struct gf_filter *filter);
+void gf_help_option(FILE *file, const struct gf_option *option);
 void gf_help_list(FILE *file, enum gf_list_form form);
 void gf_help_version(FILE *file);
 /* Prints the commands of the cookbook, and of the filters' help, that contain all of the words; all

@@ -13,6 +13,8 @@ const struct gf_key_help gf_duplicates_keys[] = {
     {"files[].width", "columns, as stored"},
     {"files[].height", "rows"},
     {"files[].bytes", "its size"},
+    {"files[].pages",
+     "pages or frames, as many in each; null where the header does not count them"},
     {0},
 };
 
@@ -40,6 +42,14 @@ static int by_group(const void *a, const void *b)
                                 : (p > q) - (p < q);
 }
 
+/* Orders members by how many pictures their files have, then as they were given. */
+static int by_pages(const void *a, const void *b)
+{
+    const struct member *const x = a, *const y = b;
+    const int pages = compare(fmax(x->found->pages, 0), fmax(y->found->pages, 0));
+    return pages ? pages : (x->found > y->found) - (x->found < y->found);
+}
+
 static void put_text(const struct member *first, const struct member *end, FILE *file)
 {
     for (const struct member *at = first; at < end; at++) {
@@ -50,8 +60,9 @@ static void put_text(const struct member *first, const struct member *end, FILE 
             snprintf(bytes, sizeof bytes, "%.0f", found->bytes);
         snprintf(name, sizeof name, "%s", found->name);
         gf_make_printable(name);
-        fprintf(file, "%2d %12s %10s %s\n", gf_hashes_distance(first->found->hashes, found->hashes),
+        fprintf(file, "%2d %12s %10s %s", gf_hashes_distance(first->found->hashes, found->hashes),
                 size, bytes, name);
+        fprintf(file, found->pages > 1 ? " (%.0f pictures)\n" : "\n", found->pages);
     }
 }
 
@@ -69,6 +80,7 @@ static void put_json(const struct member *first, const struct member *end, FILE 
         gf_json_number(&json, "width", found->width, 0);
         gf_json_number(&json, "height", found->height, 0);
         gf_json_number(&json, "bytes", found->bytes, 0);
+        gf_json_number(&json, "pages", found->pages, 0);
         gf_json_end(&json);
     }
     gf_json_end(&json);
@@ -83,11 +95,19 @@ enum gf_status gf_duplicates_put(const struct gf_copy *found, size_t count, int 
     size_t *const group = malloc((count + 1) * sizeof *group), groups = 0;
     enum gf_status status = hashes && member && group ? GF_OK : gf_fail_memory(error);
     for (size_t i = 0; !status && i < count; i++)
-        hashes[i] = found[i].hashes;
+        member[i].found = &found[i];
     if (!status)
-        status = gf_hashes_group(hashes, count, most, group, error);
+        qsort(member, count, sizeof *member, by_pages);
     for (size_t i = 0; !status && i < count; i++)
-        member[i] = (struct member){&found[i], group[i]};
+        hashes[i] = member[i].found->hashes;
+    for (size_t i = 0, end; !status && i < count; i = end) {
+        const double pages = fmax(member[i].found->pages, 0); /* NaN: 0 */
+        for (end = i + 1; end < count && !compare(fmax(member[end].found->pages, 0), pages);)
+            end++;
+        status = gf_hashes_group(hashes + i, end - i, most, group, error);
+        for (size_t k = i; !status && k < end; k++)
+            member[k].group = (size_t)(member[i + group[k - i]].found - found);
+    }
     if (!status)
         qsort(member, count, sizeof *member, by_group);
     for (size_t i = 0, end; !status && i < count; i = end) {
