@@ -110,7 +110,7 @@ same several.pgm frame-0.pgm
 cmp -s several.apng same.png || problem "an animation without a chain"
 for option in --metrics --trace --log; do
     run 4 gpufilter -i moving.png -o 'side-{n}.png' "$option=side-2.png" invert
-    stderr_like 'gpufilter: side-2.png: is an output and '
+    stderr_like 'side-2.png: is an output and '
     ! gpufilter --info -i side-2.png >info 2>&1 || problem "a picture replaced the file of $option"
     rm side-*.png
 done
