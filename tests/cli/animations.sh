@@ -134,6 +134,18 @@ if gpufilter --version | grep -q '^archives'; then
     for each in a.png b.apng c.png; do
         cmp -s unpacked/$each moved/$each || problem "$each in an archive"
     done
+    for each in '[1]' '[1..2]' '[all]'; do
+        run 0 gpufilter -q -i "moving.png$each" -o chosen.png
+        for archive in chosen.tar chosen.zip; do
+            run 0 gpufilter -q -i "moving.png$each" -i in.png -o $archive
+            run 0 gpufilter -q -i $archive -o taken/
+            same taken/moving.png chosen.png
+            rm -r taken
+        done
+    done
+    run 2 gpufilter -q -i 'moving.png[0]' -i 'moving.png[1]' -o both.zip
+    absent both.zip
+    run 75 gpufilter -q -i 'none.png[0]' -o none.zip
 fi
 run 0 gpufilter -i in -o moved/ blur=1 --skip-existing
 grep -q "3 skipped" stderr || problem "$(cat stderr)"

@@ -45,6 +45,7 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
         const char *name;
     } options[] = {{request->resume && !any_files && !recorded, "--resume"},
                    {request->skip_existing && !any_files && !recorded, "--skip-existing"},
+                   {request->raw != NULL, "--raw"},
                    {request->update && (from_archive || !any_files), "--update"},
                    {request->dry_run && from_archive, "--dry-run"}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
