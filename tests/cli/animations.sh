@@ -202,6 +202,23 @@ for first in stills/s-1.pgm rgba.pam; do
     same again.pgm deep.pgm
 done
 
+begin "--fps: the stills of a Y4M get the colours and the bits of the widest, too"
+run 0 gpufilter -q -i rgba.pam -o rgb.ppm flatten
+for first in stills/s-1.pgm deep.pgm; do
+    # 219 levels of luma lie between black and white.
+    [ $first = deep.pgm ] && printf 'P5\n3 2\n255\n\1\3\5\7\11\13' >wanted || printf 'P5\n3 2\n255\n\6\2\3\3\5\6' >wanted
+    for pair in "-i $first -i rgb.ppm" "-i rgb.ppm -i $first"; do
+        run 0 gpufilter -q $pair -o mixed.y4m --fps=5
+        run 0 gpufilter -q -i mixed.y4m -o 'mixed-{n}.ppm' --depth=8
+        [ "${pair#-i rgb}" = "$pair" ] && n=1 || n=2
+        run 0 gpufilter -q -i mixed-$n.ppm -o gray.pgm grayscale=red
+        same gray.pgm wanted
+        run 0 gpufilter --compare rgb.ppm mixed-$((3 - n)).ppm
+    done
+done
+run 0 gpufilter -q -i stills/s-1.pgm -i deep.pgm -o deep.y4m --fps=5
+head -n 1 deep.y4m | grep -q ' Cmono16$' || problem "$(head -n 1 deep.y4m)"
+
 begin "--fps: folders of the output are made, and its warnings are told"
 run 0 gpufilter -q -i stills -o new/folder/made.png --fps=5
 same new/folder/made.png "$(gpufilter -q -i stills -o again.png --fps=5 && echo again.png)"
@@ -214,10 +231,15 @@ silent
 
 begin "--fps: what makes no animation is refused in one line"
 printf 'P5\n1 1\n255\n\1' >stills/s-11.pgm
+printf 'P5\n1 1\n255\n\1P6\n1 1\n255\n\1\2\3' >stills-of-two-kinds
 run 4 gpufilter -q -i stills -o no.png --fps=12
-stderr_is 'gpufilter: no.png: picture 5 has 1x1 pixels of 1 channels and 8 bits, and the first 3x2 of 1 and 8: an animation has frames of one kind (resize=w=W:h=H makes one size of all)'
+stderr_is "gpufilter: no.png: 'stills/s-11.pgm' has 1x1 pixels, and the first frame 3x2: all have one size (resize=3:2:fit=contain)"
 absent no.png
-run 0 gpufilter -q -i stills -o sized.png --fps=12 resize=w=3:h=2
+run 4 gpufilter -q -i stills -o no.y4m --fps=12
+stderr_is "gpufilter: no.y4m: 'stills/s-11.pgm' has 1x1 pixels, and the first frame 3x2: all have one size (resize=3:2:fit=contain)"
+run 4 gpufilter -q -i - -o no.gif --fps=12 <stills-of-two-kinds
+stderr_is "gpufilter: no.gif: 'stdin[1]' has 8-bit RGB, and the frames before it 8-bit gray: frames of an animation have one kind"
+run 0 gpufilter -q -i stills -o sized.png --fps=12 resize=3:2:fit=contain
 frames sized.png 5
 run 2 gpufilter -i stills -o no.jpg --fps=12
 stderr_like '--fps makes an animation or a film of several pictures'

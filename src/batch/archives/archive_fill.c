@@ -265,8 +265,8 @@ static enum gf_status read_archive(struct gf_archive_ring *ring, struct gf_archi
     return GF_OK;
 }
 
-/* Puts a file into the ring. If the file cannot be opened, a worker reports the failure; a file that
- * can be opened only then has a plain file's header. */
+/* Puts a file into the ring. If the file cannot be opened, a worker reports the failure; a file
+ * that can be opened only then has a plain file's header. */
 static enum gf_status take_file(struct gf_archive_ring *ring, struct gf_archive *archive,
                                 size_t index, bool *more, struct gf_error *error)
 {

@@ -27,9 +27,7 @@ static int channels_of_both(struct gf_format a, struct gf_format b)
     return (colours ? 3 : 1) + (gf_has_alpha(a) || gf_has_alpha(b));
 }
 
-/* Finds the most channels and bits of the stills by their headers. A still that cannot be read is
- * reported later. */
-static void look_at_stills(const struct gf_batch_request *request, struct gf_format *most)
+void gf_film_look_at_stills(const struct gf_batch_request *request, struct gf_format *most)
 {
     struct gf_pipeline *reader = NULL;
     for (size_t i = 0; i < request->inputs->count; i++) {
@@ -54,7 +52,7 @@ void gf_animation_prepare(struct gf_film_writer *writer, struct gf_options *opti
         options->warn = warn;
     options->warn_context = (void *)request;
     if (stills)
-        look_at_stills(request, &writer->most);
+        gf_film_look_at_stills(request, &writer->most);
 }
 
 /* Opens the animation, whose frames are all like the first one. */
@@ -118,25 +116,33 @@ static struct gf_format format_of_frames(const struct gf_film_writer *writer, st
     return is;
 }
 
+enum gf_status gf_film_fail_size(const struct gf_film_writer *writer, int width, int height,
+                                 int first_width, int first_height, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_UNFIT,
+                   "%s: '%s' has %dx%d pixels, and the first frame %dx%d: all have one size "
+                   "(resize=%d:%d:fit=contain)",
+                   writer->name, writer->frame_name, width, height, first_width, first_height,
+                   first_width, first_height);
+}
+
 /* Writes the picture of the source as the next frame. */
 static enum gf_status write_frame(struct gf_film_writer *writer, struct gf_source *source,
                                   struct gf_error *error)
 {
+    static const char *const colours[] = {"", "gray", "gray with alpha", "RGB", "RGBA"};
     const struct gf_format is = source->format,
                            first = writer->sink ? writer->format : format_of_frames(writer, is);
     struct gf_image picture = {0};
-    writer->frames++;
-    if (is.width != first.width || is.height != first.height || is.bits > first.bits ||
-        gf_colour_channels(is) > gf_colour_channels(first) ||
+    if (is.width != first.width || is.height != first.height)
+        return gf_film_fail_size(writer, is.width, is.height, first.width, first.height, error);
+    if (is.bits > first.bits || gf_colour_channels(is) > gf_colour_channels(first) ||
         gf_has_alpha(is) > gf_has_alpha(first))
         return gf_fail(error, GF_ERROR_UNFIT,
-                       "%s: picture %zu has %dx%d pixels of %d channels and %d bits, and the first "
-                       "%dx%d of %d and %d: an animation has frames of one kind%s",
-                       writer->name, writer->frames, is.width, is.height, is.channels, is.bits,
-                       first.width, first.height, first.channels, first.bits,
-                       is.width != first.width || is.height != first.height
-                           ? " (resize=w=W:h=H makes one size of all)"
-                           : ", of no more channels and bits than the first");
+                       "%s: '%s' has %d-bit %s, and the frames before it %d-bit %s: frames of an "
+                       "animation have one kind",
+                       writer->name, writer->frame_name, is.bits, colours[is.channels], first.bits,
+                       colours[first.channels]);
     if (!writer->sink)
         GF_TRY(begin(writer, first, error));
     enum gf_status status = gf_source_read_all(source, &picture, error);

@@ -35,8 +35,9 @@ struct gf_frames {
     struct gf_raw_frames raw;
     bool to_stream; /* the output is standard output, a FIFO or a device */
     bool raw_in, raw_out, film_out;
-    struct gf_options options; /* those of the animation that is written */
-    bool files;                /* the frames are the pictures of several inputs */
+    struct gf_options options;  /* those of the animation that is written */
+    char y4m[GF_Y4M_LINE_MOST]; /* the header of a Y4M that is written of stills */
+    bool files;                 /* the frames are the pictures of several inputs */
     struct gf_film_reader reader;
     struct gf_film_writer writer;
     pthread_mutex_t reading; /* the worker that reads the next frame holds it */
@@ -220,7 +221,8 @@ static bool take_frame(struct gf_batch_worker *worker)
                                     : frames->writer.plain   ? frames->request.options.format
                                     : frames->raw_out        ? raw_frames_file(&frames->raw)
                                                              : GF_FILE_Y4M,
-                          .name = frames->writer.name};
+                          .name = frames->writer.name,
+                          .y4m = *frames->y4m ? frames->y4m : NULL};
     gf_smooth_begin(frames->smooth, slot->number);
     slot->item = (struct gf_batch_item){.output = &slot->output};
     worker->place = slot->number;
@@ -272,6 +274,7 @@ static enum gf_status write_frame(void *context, size_t number, struct gf_error 
             gf_fail(error, batch->failure, "%s: the film ends before this frame", slot->input.path);
         pthread_mutex_unlock(&batch->lock);
     } else if (frames->film_out) {
+        frames->writer.frame_name = slot->input.path;
         status = gf_film_write(&frames->writer, slot->bytes.data, slot->bytes.size, error);
     }
     free(slot->bytes.data);
@@ -460,6 +463,16 @@ static void set_fps(struct gf_frames *frames, double fps)
     gf_options_of_output(&frames->batch->options, &plain);
 }
 
+/* Makes the header of a Y4M that has the colours and the bits of all stills. */
+static void compose_head(struct gf_frames *frames)
+{
+    struct gf_format most = {.channels = 0};
+    gf_film_look_at_stills(&frames->request, &most);
+    if (most.channels)
+        gf_y4m_compose(NULL, 1, 1, gf_colour_channels(most) == 1, most.bits,
+                       &frames->request.options, frames->y4m);
+}
+
 /* Opens the input and looks whether it is a film. */
 static enum gf_status open_film(struct gf_frames *frames, struct gf_input **input, bool *is_film,
                                 struct gf_error *error)
@@ -528,8 +541,11 @@ static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
     frames->writer.rate =
         (frames->raw_in && !frames->raw_out) || before->fps > 0 ? &frames->raw : NULL;
     frames->writer.name = "output";
+    frames->writer.frame_name = "a frame";
     if (before->fps > 0)
         set_fps(frames, before->fps);
+    if (frames->files && !frames->writer.animation)
+        compose_head(frames);
     frames->request.frames = true;
     frames->request.expected = expected_frames(frames);
     batch->request = &frames->request;

@@ -319,6 +319,9 @@ static enum gf_status take_sink(const struct gf_attempt *attempt, const struct g
     const bool is_frame = source && source->next && !task->each;
     struct gf_metadata own = *metadata; /* a copy; its blobs belong to the source */
     own.animated = is_frame && gf_format_animates(task->file_format);
+    const struct gf_bytes *const bytes = task->destination ? task->destination->bytes : NULL;
+    if (bytes && bytes->y4m && !own.y4m.size)
+        own.y4m = (struct gf_blob){(unsigned char *)bytes->y4m, strlen(bytes->y4m) + 1};
     const struct gf_icc *const icc = new_profile(branch, plan);
     const uint64_t profile =
         gf_hash(GF_HASH_START, icc ? icc->data : own.icc.data, icc ? icc->size : own.icc.size);
