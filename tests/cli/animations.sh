@@ -242,9 +242,12 @@ stderr_is "gpufilter: no.gif: 'stdin[1]' has 8-bit RGB, and the frames before it
 run 0 gpufilter -q -i stills -o sized.png --fps=12 resize=3:2:fit=contain
 frames sized.png 5
 run 2 gpufilter -i stills -o no.jpg --fps=12
-stderr_like '--fps makes an animation or a film of several pictures'
+stderr_is 'gpufilter: --fps makes an animation or a film, and no.jpg is no single .gif, .webp, .png, .avif, .jxl or .y4m'
 run 2 gpufilter -i moving.png -o no.png --fps=12
-stderr_like '--fps makes an animation or a film of several pictures'
+stderr_is "gpufilter: --fps makes an animation or a film of several pictures or of a Y4M; moving.png is an animation, whose speed stays, or pages (-o 'frame-{n}.png' makes pictures of it)"
+run 2 gpufilter -i in.png -o no.png --fps=12
+stderr_is 'gpufilter: --fps makes an animation or a film of several pictures or of a Y4M; in.png is one picture'
+run 75 gpufilter -i missing.png -o no.png --fps=12
 run 2 gpufilter -i stills -o a.png -o b.png --fps=12
 stderr_is 'gpufilter: --fps makes one film or animation: without several -o'
 run 2 gpufilter -i stills -o no.png --fps=12 --resume=no.log

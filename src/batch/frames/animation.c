@@ -27,7 +27,9 @@ static int channels_of_both(struct gf_format a, struct gf_format b)
     return (colours ? 3 : 1) + (gf_has_alpha(a) || gf_has_alpha(b));
 }
 
-void gf_film_look_at_stills(const struct gf_batch_request *request, struct gf_format *most)
+/* Finds the most channels and bits of the stills by their headers. A still that cannot be read is
+ * reported later. */
+static void look_at_stills(const struct gf_batch_request *request, struct gf_format *most)
 {
     struct gf_pipeline *reader = NULL;
     for (size_t i = 0; i < request->inputs->count; i++) {
@@ -52,7 +54,34 @@ void gf_animation_prepare(struct gf_film_writer *writer, struct gf_options *opti
         options->warn = warn;
     options->warn_context = (void *)request;
     if (stills)
-        gf_film_look_at_stills(request, &writer->most);
+        look_at_stills(request, &writer->most);
+}
+
+void gf_film_compose_head(const struct gf_batch_request *request, char head[GF_Y4M_LINE_MOST])
+{
+    struct gf_format most = {.channels = 0};
+    look_at_stills(request, &most);
+    if (most.channels)
+        gf_y4m_compose(NULL, 1, 1, gf_colour_channels(most) == 1, most.bits, &request->options,
+                       head);
+}
+
+enum gf_status gf_animation_fail_input(struct gf_input *input, const struct gf_options *options,
+                                       struct gf_error *error)
+{
+    struct gf_source *source = NULL;
+    if (gf_input_page(input) < 0)
+        gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL});
+    GF_TRY(gf_source_open(input, options, &source, error));
+    const bool many = source->next != NULL;
+    source->close(source);
+    return gf_fail(error, GF_ERROR_USAGE,
+                   "--fps makes an animation or a film of several pictures or of a Y4M; %.200s is "
+                   "%s",
+                   gf_input_name(input),
+                   many ? "an animation, whose speed stays, or pages (-o 'frame-{n}.png' makes "
+                          "pictures of it)"
+                        : "one picture");
 }
 
 /* Opens the animation, whose frames are all like the first one. */

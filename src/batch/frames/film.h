@@ -99,9 +99,12 @@ enum gf_status gf_film_create(struct gf_film_writer *writer, const char *path,
 /* Writes a frame: a Y4M of one frame, or a PNM or PAM. */
 enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char *data, size_t size,
                              struct gf_error *error) GF_CHECKED;
-/* Finds the most channels and bits of the stills by their headers. A still that cannot be read is
- * reported later. */
-void gf_film_look_at_stills(const struct gf_batch_request *request, struct gf_format *most);
+/* Makes the header of a Y4M that has the colours and the bits of all stills; "" stays if none can
+ * be read. */
+void gf_film_compose_head(const struct gf_batch_request *request, char head[GF_Y4M_LINE_MOST]);
+/* Refuses --fps for an input that is one picture or an animation. */
+enum gf_status gf_animation_fail_input(struct gf_input *input, const struct gf_options *options,
+                                       struct gf_error *error) GF_CHECKED;
 /* Refuses a frame that has another size than the first one, and says how all get that of the first.
  */
 enum gf_status gf_film_fail_size(const struct gf_film_writer *writer, int width, int height,

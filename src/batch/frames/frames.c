@@ -463,16 +463,6 @@ static void set_fps(struct gf_frames *frames, double fps)
     gf_options_of_output(&frames->batch->options, &plain);
 }
 
-/* Makes the header of a Y4M that has the colours and the bits of all stills. */
-static void compose_head(struct gf_frames *frames)
-{
-    struct gf_format most = {.channels = 0};
-    gf_film_look_at_stills(&frames->request, &most);
-    if (most.channels)
-        gf_y4m_compose(NULL, 1, 1, gf_colour_channels(most) == 1, most.bits,
-                       &frames->request.options, frames->y4m);
-}
-
 /* Opens the input and looks whether it is a film. */
 static enum gf_status open_film(struct gf_frames *frames, struct gf_input **input, bool *is_film,
                                 struct gf_error *error)
@@ -545,7 +535,7 @@ static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
     if (before->fps > 0)
         set_fps(frames, before->fps);
     if (frames->files && !frames->writer.animation)
-        compose_head(frames);
+        gf_film_compose_head(&frames->request, frames->y4m);
     frames->request.frames = true;
     frames->request.expected = expected_frames(frames);
     batch->request = &frames->request;
@@ -573,15 +563,6 @@ static bool is_kept(const struct gf_frames *frames)
            !access(frames->request.output->text, F_OK);
 }
 
-static enum gf_status fail_fps(const struct gf_batch_request *request, struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_USAGE,
-                   "--fps makes an animation or a film of several pictures, or an animation of a "
-                   "Y4M; %.200s is none of gif, webp, png, avif, jxl, y4m here, or the input is "
-                   "one picture",
-                   request->output->text);
-}
-
 enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error *error)
 {
     struct gf_frames frames = {.batch = batch, .request = *batch->request};
@@ -590,7 +571,10 @@ enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error
     const struct gf_batch_request *const request = batch->request;
     const bool may_be = may_be_film(request, &frames);
     if (request->fps > 0 && !frames.film_out)
-        return fail_fps(request, error);
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--fps makes an animation or a film, and %.200s is no single .gif, .webp, "
+                       ".png, .avif, .jxl or .y4m",
+                       request->output->text);
     if (!may_be)
         return batch->request->raw ? gf_fail(error, GF_ERROR_USAGE,
                                              "--raw is for one input and one output, which is a "
@@ -604,8 +588,8 @@ enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error
     batch->state.skipped = kept;
     if (!status && *done && !kept)
         status = run_film(&frames, input, error);
-    if (!status && !*done && request->fps > 0)
-        status = fail_fps(request, error);
+    if (!status && !*done && request->fps > 0 && input)
+        status = gf_animation_fail_input(input, &request->options, error);
     if (!status && !*done && input && gf_input_is_stream(input)) {
         batch->opened = input;
         input = NULL;
