@@ -68,7 +68,11 @@ same each/b3.pgm frame-2.pgm
 
 begin "frames without names of their own"
 run 2 gpufilter -i 'moving.png[all]' -o still.pgm
-stderr_is "gpufilter: still.pgm: PNM files hold one picture here: choose one of moving.png[all] by its number, or number the outputs of one input by {n}"
+stderr_is "gpufilter: still.pgm: PNM files hold one picture here: choose one of moving.png[all] by its number, or number the outputs of one input by {n}, as in -o '{stem}-{n}.pnm'"
+run 2 gpufilter -q -i 'moving.png[all]' -o below/still.png --join=down
+stderr_is "gpufilter: below/still.png: takes one picture of each input, and moving.png[all] are several: -i 'moving.png[0]' -i 'moving.png[1]'"
+run 0 gpufilter -q -i 'moving.png[0]' -i 'moving.png[1]' -o still.png --join=down
+rm still.png
 absent still.pgm
 
 begin "what --info says of an animation"
