@@ -25,6 +25,20 @@ run 4 gpufilter -i 'moving.png[3]' -o none.png
 stderr_is "gpufilter: moving.png[3]: holds 3 pictures, counted from 0"
 absent none.png
 
+begin "pages that are none are refused with the form that works"
+for each in '0,2' -1 2..1 0..; do
+    for before in '-o none.png -i' --info; do
+        run 2 gpufilter $before "moving.png[$each]"
+        stderr_is "gpufilter: moving.png[$each]: pictures of a file are [NUMBER], counted from 0, [FIRST..LAST], [all] or [KIND]; several -i choose several: -i 'moving.png[0]' -i 'moving.png[2]'"
+    done
+    echo "moving.png[$each]" >list
+    run 2 gpufilter -i @list -o 'none-{n}.png'
+    stderr_like '.*: pictures of a file are'
+done
+absent none.png
+run 75 gpufilter -i 'missing[0,2].png' -o none.png
+run 75 gpufilter -i 'missing.png[0,2]' -o none.png
+
 begin "an animated PNG stays one, in files and pipes"
 run 0 gpufilter -i moving.png -o same.png
 silent

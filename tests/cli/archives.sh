@@ -81,6 +81,14 @@ grep -q MACOSX stdout && problem "$(cat stdout)"
 run 2 gpufilter -q -i mac.tar -o raw.tar --raw=4x2:gray
 stderr_is "gpufilter: mac.tar: --raw is not for archives"
 
+begin "a member that is named like a file in a folder is refused"
+for before in '-o none.png -i' --info; do
+    run 2 gpufilter $before mac.tar/dir/a.png
+    stderr_is "gpufilter: mac.tar/dir/a.png: leads into an archive, and a run takes all of its pictures: -i 'mac.tar' -o 'FOLDER/' makes files of them"
+done
+run 2 gpufilter -o none/ -i 'mac.tar/*.png'
+run 75 gpufilter -o none.png -i text.ppm/a.png
+
 begin "zip: pipes, files, folders, and names that are no ASCII"
 cp set/0001.png 'set/Jörg.png'
 run 0 gpufilter -q -i set -r -o folder.zip invert
