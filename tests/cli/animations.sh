@@ -164,6 +164,8 @@ if gpufilter --version | grep -q '^archives'; then
     run 2 gpufilter -q -i 'moving.png[0]' -i 'moving.png[1]' -o both.zip
     absent both.zip
     run 75 gpufilter -q -i 'none.png[0]' -o none.zip
+    run 2 gpufilter -q -i 'moving.png[0]' -o zip:moving.png
+    stderr_is "gpufilter: the archive 'moving.png' would be written over the input 'moving.png[0]'"
 fi
 run 0 gpufilter -i in -o moved/ blur=1 --skip-existing
 grep -q "3 skipped" stderr || problem "$(cat stderr)"
