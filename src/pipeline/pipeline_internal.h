@@ -18,7 +18,9 @@ struct gf_bytes {
     enum gf_file_format format; /* the format that is wanted; GF_FILE_AUTO: the format that the
                                  * options name */
     const char *name;           /* the name of the input in messages */
-    void *data;                 /* from malloc() */
+    /* NULL, or the header of a Y4M, which pictures of other files get. */
+    const char *y4m;
+    void *data; /* from malloc() */
     size_t size;
 };
 

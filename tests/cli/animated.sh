@@ -147,7 +147,7 @@ jchQKG5nB3t9GhBvACtmYmZhZWPnYIBARPwwI7mMEeoykNgqRuwuY0Jy2QJGhMuYkVzGjOQyRiSXcULD
     echo '2 4 128 ' | tr -d '\n' >expected
     same given expected
     run 4 gpufilter -i 'own.tif[0..1]' -o own.apng
-    stderr_is "gpufilter: own.apng: a frame becomes 2x4x1 of 8 bits and the first one 4x2x1 of 8: an animation has one format"
+    stderr_is "gpufilter: own.apng: a frame becomes 2x4x1 of 8 bits and the first one 4x2x1 of 8: an animation has one format (-o '{stem}-{n}.png' makes pictures)"
     run 0 gpufilter -i 'own.tif[0..1]' -o own.apng --no-autorotate
     stderr_is "gpufilter: warning: own.apng: a frame has another profile than the first one, whose profile is that of all: its colours will look wrong (icc=srgb)"
 
@@ -188,7 +188,7 @@ jchQKG5nB3t9GhBvACtmYmZhZWPnYIBARPwwI7mMEeoykNgqRuwuY0Jy2QJGhMuYkVzGjOQyRiSXcULD
         run 0 gpufilter -i 'pages.tif[2]' -o expected.ppm
         same given.ppm expected.ppm
         run 2 gpufilter -i 'pages.tif[all]' -o pages.jpg
-        stderr_is "gpufilter: pages.jpg: JPEG files hold one picture here: choose one of pages.tif[all] by its number, or number the outputs of one input by {n}"
+        stderr_is "gpufilter: pages.jpg: JPEG files hold one picture here: choose one of pages.tif[all] by its number, or number the outputs of one input by {n}, as in -o '{stem}-{n}.jpg'"
     else
         lacking="pages of a TIFF: there is no webpmux, or no WebP in this build"
     fi

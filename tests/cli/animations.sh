@@ -25,6 +25,20 @@ run 4 gpufilter -i 'moving.png[3]' -o none.png
 stderr_is "gpufilter: moving.png[3]: holds 3 pictures, counted from 0"
 absent none.png
 
+begin "pages that are none are refused with the form that works"
+for each in '0,2' -1 2..1 0..; do
+    for before in '-o none.png -i' --info; do
+        run 2 gpufilter $before "moving.png[$each]"
+        stderr_is "gpufilter: moving.png[$each]: pictures of a file are [NUMBER], counted from 0, [FIRST..LAST], [all] or [KIND]; several -i choose several: -i 'moving.png[0]' -i 'moving.png[2]'"
+    done
+    echo "moving.png[$each]" >list
+    run 2 gpufilter -i @list -o 'none-{n}.png'
+    stderr_like '.*: pictures of a file are'
+done
+absent none.png
+run 75 gpufilter -i 'missing[0,2].png' -o none.png
+run 75 gpufilter -i 'missing.png[0,2]' -o none.png
+
 begin "an animated PNG stays one, in files and pipes"
 run 0 gpufilter -i moving.png -o same.png
 silent
@@ -68,7 +82,11 @@ same each/b3.pgm frame-2.pgm
 
 begin "frames without names of their own"
 run 2 gpufilter -i 'moving.png[all]' -o still.pgm
-stderr_is "gpufilter: still.pgm: PNM files hold one picture here: choose one of moving.png[all] by its number, or number the outputs of one input by {n}"
+stderr_is "gpufilter: still.pgm: PNM files hold one picture here: choose one of moving.png[all] by its number, or number the outputs of one input by {n}, as in -o '{stem}-{n}.pnm'"
+run 2 gpufilter -q -i 'moving.png[all]' -o below/still.png --join=down
+stderr_is "gpufilter: below/still.png: takes one picture of each input, and moving.png[all] are several: -i 'moving.png[0]' -i 'moving.png[1]'"
+run 0 gpufilter -q -i 'moving.png[0]' -i 'moving.png[1]' -o still.png --join=down
+rm still.png
 absent still.pgm
 
 begin "what --info says of an animation"
@@ -140,6 +158,20 @@ if gpufilter --version | grep -q '^archives'; then
     for each in a.png b.apng c.png; do
         cmp -s unpacked/$each moved/$each || problem "$each in an archive"
     done
+    for each in '[1]' '[1..2]' '[all]'; do
+        run 0 gpufilter -q -i "moving.png$each" -o chosen.png
+        for archive in chosen.tar chosen.zip; do
+            run 0 gpufilter -q -i "moving.png$each" -i in.png -o $archive
+            run 0 gpufilter -q -i $archive -o taken/
+            same taken/moving.png chosen.png
+            rm -r taken
+        done
+    done
+    run 2 gpufilter -q -i 'moving.png[0]' -i 'moving.png[1]' -o both.zip
+    absent both.zip
+    run 75 gpufilter -q -i 'none.png[0]' -o none.zip
+    run 2 gpufilter -q -i 'moving.png[0]' -o zip:moving.png
+    stderr_is "gpufilter: the archive 'moving.png' would be written over the input 'moving.png[0]'"
 fi
 run 0 gpufilter -i in -o moved/ blur=1 --skip-existing
 grep -q "3 skipped" stderr || problem "$(cat stderr)"
@@ -196,6 +228,23 @@ for first in stills/s-1.pgm rgba.pam; do
     same again.pgm deep.pgm
 done
 
+begin "--fps: the stills of a Y4M get the colours and the bits of the widest, too"
+run 0 gpufilter -q -i rgba.pam -o rgb.ppm flatten
+for first in stills/s-1.pgm deep.pgm; do
+    # 219 levels of luma lie between black and white.
+    [ $first = deep.pgm ] && printf 'P5\n3 2\n255\n\1\3\5\7\11\13' >wanted || printf 'P5\n3 2\n255\n\6\2\3\3\5\6' >wanted
+    for pair in "-i $first -i rgb.ppm" "-i rgb.ppm -i $first"; do
+        run 0 gpufilter -q $pair -o mixed.y4m --fps=5
+        run 0 gpufilter -q -i mixed.y4m -o 'mixed-{n}.ppm' --depth=8
+        [ "${pair#-i rgb}" = "$pair" ] && n=1 || n=2
+        run 0 gpufilter -q -i mixed-$n.ppm -o gray.pgm grayscale=red
+        same gray.pgm wanted
+        run 0 gpufilter --compare rgb.ppm mixed-$((3 - n)).ppm
+    done
+done
+run 0 gpufilter -q -i stills/s-1.pgm -i deep.pgm -o deep.y4m --fps=5
+head -n 1 deep.y4m | grep -q ' Cmono16$' || problem "$(head -n 1 deep.y4m)"
+
 begin "--fps: folders of the output are made, and its warnings are told"
 run 0 gpufilter -q -i stills -o new/folder/made.png --fps=5
 same new/folder/made.png "$(gpufilter -q -i stills -o again.png --fps=5 && echo again.png)"
@@ -208,15 +257,23 @@ silent
 
 begin "--fps: what makes no animation is refused in one line"
 printf 'P5\n1 1\n255\n\1' >stills/s-11.pgm
+printf 'P5\n1 1\n255\n\1P6\n1 1\n255\n\1\2\3' >stills-of-two-kinds
 run 4 gpufilter -q -i stills -o no.png --fps=12
-stderr_is 'gpufilter: no.png: picture 5 has 1x1 pixels of 1 channels and 8 bits, and the first 3x2 of 1 and 8: an animation has frames of one kind (resize=w=W:h=H makes one size of all)'
+stderr_is "gpufilter: no.png: 'stills/s-11.pgm' has 1x1 pixels, and the first frame 3x2: all have one size (resize=3:2:fit=contain)"
 absent no.png
-run 0 gpufilter -q -i stills -o sized.png --fps=12 resize=w=3:h=2
+run 4 gpufilter -q -i stills -o no.y4m --fps=12
+stderr_is "gpufilter: no.y4m: 'stills/s-11.pgm' has 1x1 pixels, and the first frame 3x2: all have one size (resize=3:2:fit=contain)"
+run 4 gpufilter -q -i - -o no.gif --fps=12 <stills-of-two-kinds
+stderr_is "gpufilter: no.gif: 'stdin[1]' has 8-bit RGB, and the frames before it 8-bit gray: frames of an animation have one kind"
+run 0 gpufilter -q -i stills -o sized.png --fps=12 resize=3:2:fit=contain
 frames sized.png 5
 run 2 gpufilter -i stills -o no.jpg --fps=12
-stderr_like '--fps makes an animation or a film of several pictures'
+stderr_is 'gpufilter: --fps makes an animation or a film, and no.jpg is no single .gif, .webp, .png, .avif, .jxl or .y4m'
 run 2 gpufilter -i moving.png -o no.png --fps=12
-stderr_like '--fps makes an animation or a film of several pictures'
+stderr_is "gpufilter: --fps makes an animation or a film of several pictures or of a Y4M; moving.png is an animation, whose speed stays, or pages (-o 'frame-{n}.png' makes pictures of it)"
+run 2 gpufilter -i in.png -o no.png --fps=12
+stderr_is 'gpufilter: --fps makes an animation or a film of several pictures or of a Y4M; in.png is one picture'
+run 75 gpufilter -i missing.png -o no.png --fps=12
 run 2 gpufilter -i stills -o a.png -o b.png --fps=12
 stderr_is 'gpufilter: --fps makes one film or animation: without several -o'
 run 2 gpufilter -i stills -o no.png --fps=12 --resume=no.log

@@ -58,6 +58,37 @@ run 0 gpufilter -q -i stored.zip -o stored-out.zip
 grep -aq 'hello world' stored-out.zip || problem "a member that was not packed is packed"
 rm set/zeros.bin
 
+begin "hidden members, as macOS adds them, are no pictures: they pass, and become no files"
+mkdir -p mac/__MACOSX/dir mac/dir
+gpufilter -q -i in.ppm -o mac/dir/a.png
+cp mac/dir/a.png mac/a...png
+for each in dir/._a.jpg __MACOSX/dir/b.png ._c.png dir/.DS_Store; do
+    printf '\0\5\26\7' >"mac/$each"
+done
+tar cf mac.tar -C mac dir __MACOSX ._c.png a...png
+tar cf mac2.tar -C mac .
+for each in mac.tar mac2.tar; do
+    run 0 gpufilter -q -i $each -o mac.zip invert
+    run 0 gpufilter -q -i mac.zip -o mac-back.tar invert
+    [ "$(tar tf mac-back.tar)" = "$(tar tf $each)" ] || problem "$each: $(tar tf mac-back.tar)"
+    tar xf mac-back.tar -O --wildcards '*._c.png' | cmp -s - mac/._c.png || problem "$each: a hidden member changed"
+    rm -rf mac-out
+    run 0 gpufilter -q -i $each -o mac-out/ invert
+    [ "$(cd mac-out && find . -type f | sort | tr '\n' ' ')" = "./a...png ./dir/a.png " ] || problem "$each: $(find mac-out)"
+done
+run 0 gpufilter --info mac.zip
+grep -q MACOSX stdout && problem "$(cat stdout)"
+run 2 gpufilter -q -i mac.tar -o raw.tar --raw=4x2:gray
+stderr_is "gpufilter: mac.tar: --raw is not for archives"
+
+begin "a member that is named like a file in a folder is refused"
+for before in '-o none.png -i' --info; do
+    run 2 gpufilter $before mac.tar/dir/a.png
+    stderr_is "gpufilter: mac.tar/dir/a.png: leads into an archive, and a run takes all of its pictures: -i 'mac.tar' -o 'FOLDER/' makes files of them"
+done
+run 2 gpufilter -o none/ -i 'mac.tar/*.png'
+run 75 gpufilter -o none.png -i text.ppm/a.png
+
 begin "zip: pipes, files, folders, and names that are no ASCII"
 cp set/0001.png 'set/Jörg.png'
 run 0 gpufilter -q -i set -r -o folder.zip invert

@@ -97,6 +97,15 @@ const char *gf_archive_member_strange(const struct gf_archive_member *member)
     return NULL;
 }
 
+bool gf_archive_member_is_picture(const struct gf_archive_member *member)
+{
+    const char *const slash = strrchr(member->name, '/');
+    const bool hidden = (slash ? slash[1] : *member->name) == '.' ||
+                        !strncmp(member->name, "__MACOSX/", 9) ||
+                        strstr(member->name, "/__MACOSX/");
+    return member->is_file && !hidden && gf_file_format_named(member->name) != GF_FILE_AUTO;
+}
+
 struct timespec gf_archive_member_time(const struct gf_archive_member *member)
 {
     return (struct timespec){gf_archive_calls.archive_entry_mtime(member->header),

@@ -46,6 +46,9 @@ bool gf_archive_member_is_hard_link(const struct gf_archive_member *member);
 /* Returns why the member is no plain file or folder with a relative name that stays in its folder;
  * NULL if it is. */
 const char *gf_archive_member_strange(const struct gf_archive_member *member);
+/* Whether the member is a file with the name of a picture that is not hidden, as ._NAME and
+ * everything in __MACOSX are, which macOS adds. */
+bool gf_archive_member_is_picture(const struct gf_archive_member *member);
 /* Returns the time of the member's last change, as its header states. */
 struct timespec gf_archive_member_time(const struct gf_archive_member *member);
 void gf_archive_member_set_target(struct gf_archive_member *member, const char *target);

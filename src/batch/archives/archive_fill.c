@@ -225,7 +225,7 @@ static enum gf_status read_member(struct gf_archive_ring *ring, struct gf_archiv
         gf_archive_member_free(&member);
         return gf_fail_memory(error);
     }
-    const bool picture = why || (member.is_file && gf_file_format_named(member.name));
+    const bool picture = why || gf_archive_member_is_picture(&member);
     struct gf_archive_slot *const slot = take_slot(ring, archive, &member, picture, more);
     if (!slot)
         return GF_OK;
@@ -265,16 +265,17 @@ static enum gf_status read_archive(struct gf_archive_ring *ring, struct gf_archi
     return GF_OK;
 }
 
-/* Puts a file into the ring. If the file cannot be opened, a worker reports the failure. */
+/* Puts a file into the ring. If the file cannot be opened, a worker reports the failure; a file
+ * that can be opened only then has a plain file's header. */
 static enum gf_status take_file(struct gf_archive_ring *ring, struct gf_archive *archive,
                                 size_t index, bool *more, struct gf_error *error)
 {
     struct gf_batch *const batch = ring->batch;
-    struct stat file = {.st_size = 0};
+    struct stat file = {.st_mode = S_IFREG | 0644};
     *more = index < batch->count;
     if (!*more)
         return GF_OK;
-    const bool there = !stat(batch->request->inputs->item[index].path, &file);
+    (void)gf_input_stat(batch->request->inputs->item[index].path, &file);
     struct gf_archive_slot *const slot = wait_for_slot(ring, archive, (size_t)file.st_size);
     *more = slot != NULL;
     if (!slot)
@@ -282,7 +283,7 @@ static enum gf_status take_file(struct gf_archive_ring *ring, struct gf_archive 
     slot->index = index;
     slot->item.output = batch->item[index].output;
     GF_TRY(gf_archive_prepare_results(ring, slot, error));
-    if (there && !gf_archive_member_of_file(&slot->member, &file))
+    if (!gf_archive_member_of_file(&slot->member, &file))
         return gf_fail_memory(error);
     pass_slot_on(ring, slot, GF_SLOT_TO_DO);
     return GF_OK;

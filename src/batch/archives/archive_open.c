@@ -467,7 +467,7 @@ enum gf_status gf_archive_each(const char *archive, gf_archive_taker *taker, voi
         status = gf_archive_next(reader, &member, &found, error);
         if (status || !found)
             break;
-        if (member.is_file && gf_file_format_named(member.name) != GF_FILE_AUTO)
+        if (gf_archive_member_is_picture(&member))
             status = take(reader, archive, &member, taker, context, error);
         gf_archive_member_free(&member);
     }

@@ -1,7 +1,6 @@
 /* Runs a batch with archives: checks the request, chooses its devices, begins and ends it. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "batch/archives/archive_file.h"
@@ -45,6 +44,7 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
         const char *name;
     } options[] = {{request->resume && !any_files && !recorded, "--resume"},
                    {request->skip_existing && !any_files && !recorded, "--skip-existing"},
+                   {request->raw != NULL, "--raw"},
                    {request->update && (from_archive || !any_files), "--update"},
                    {request->dry_run && from_archive, "--dry-run"}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
@@ -164,10 +164,8 @@ static enum gf_status check_stored(const struct gf_batch_request *request, const
 static enum gf_status check_inputs(const struct gf_inputs *inputs, const char *archive,
                                    struct gf_error *error)
 {
-    struct stat there, file;
-    for (size_t i = 0; !stat(archive, &there) && i < inputs->count; i++) {
-        if (!stat(inputs->item[i].path, &file) && file.st_dev == there.st_dev &&
-            file.st_ino == there.st_ino)
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (gf_input_is_file(inputs->item[i].path, archive))
             return gf_fail(error, GF_ERROR_USAGE,
                            "the archive '%.120s' would be written over the input '%.120s'", archive,
                            inputs->item[i].path);

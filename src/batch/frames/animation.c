@@ -57,6 +57,33 @@ void gf_animation_prepare(struct gf_film_writer *writer, struct gf_options *opti
         look_at_stills(request, &writer->most);
 }
 
+void gf_film_compose_head(const struct gf_batch_request *request, char head[GF_Y4M_LINE_MOST])
+{
+    struct gf_format most = {.channels = 0};
+    look_at_stills(request, &most);
+    if (most.channels)
+        gf_y4m_compose(NULL, 1, 1, gf_colour_channels(most) == 1, most.bits, &request->options,
+                       head);
+}
+
+enum gf_status gf_animation_fail_input(struct gf_input *input, const struct gf_options *options,
+                                       struct gf_error *error)
+{
+    struct gf_source *source = NULL;
+    if (gf_input_page(input) < 0)
+        gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL});
+    GF_TRY(gf_source_open(input, options, &source, error));
+    const bool many = source->next != NULL;
+    source->close(source);
+    return gf_fail(error, GF_ERROR_USAGE,
+                   "--fps makes an animation or a film of several pictures or of a Y4M; %.200s is "
+                   "%s",
+                   gf_input_name(input),
+                   many ? "an animation, whose speed stays, or pages (-o 'frame-{n}.png' makes "
+                          "pictures of it)"
+                        : "one picture");
+}
+
 /* Opens the animation, whose frames are all like the first one. */
 static enum gf_status begin(struct gf_film_writer *writer, struct gf_format format,
                             struct gf_error *error)
@@ -118,25 +145,33 @@ static struct gf_format format_of_frames(const struct gf_film_writer *writer, st
     return is;
 }
 
+enum gf_status gf_film_fail_size(const struct gf_film_writer *writer, int width, int height,
+                                 int first_width, int first_height, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_UNFIT,
+                   "%s: '%s' has %dx%d pixels, and the first frame %dx%d: all have one size "
+                   "(resize=%d:%d:fit=contain)",
+                   writer->name, writer->frame_name, width, height, first_width, first_height,
+                   first_width, first_height);
+}
+
 /* Writes the picture of the source as the next frame. */
 static enum gf_status write_frame(struct gf_film_writer *writer, struct gf_source *source,
                                   struct gf_error *error)
 {
+    static const char *const colours[] = {"", "gray", "gray with alpha", "RGB", "RGBA"};
     const struct gf_format is = source->format,
                            first = writer->sink ? writer->format : format_of_frames(writer, is);
     struct gf_image picture = {0};
-    writer->frames++;
-    if (is.width != first.width || is.height != first.height || is.bits > first.bits ||
-        gf_colour_channels(is) > gf_colour_channels(first) ||
+    if (is.width != first.width || is.height != first.height)
+        return gf_film_fail_size(writer, is.width, is.height, first.width, first.height, error);
+    if (is.bits > first.bits || gf_colour_channels(is) > gf_colour_channels(first) ||
         gf_has_alpha(is) > gf_has_alpha(first))
         return gf_fail(error, GF_ERROR_UNFIT,
-                       "%s: picture %zu has %dx%d pixels of %d channels and %d bits, and the first "
-                       "%dx%d of %d and %d: an animation has frames of one kind%s",
-                       writer->name, writer->frames, is.width, is.height, is.channels, is.bits,
-                       first.width, first.height, first.channels, first.bits,
-                       is.width != first.width || is.height != first.height
-                           ? " (resize=w=W:h=H makes one size of all)"
-                           : ", of no more channels and bits than the first");
+                       "%s: '%s' has %d-bit %s, and the frames before it %d-bit %s: frames of an "
+                       "animation have one kind",
+                       writer->name, writer->frame_name, is.bits, colours[is.channels], first.bits,
+                       colours[first.channels]);
     if (!writer->sink)
         GF_TRY(begin(writer, first, error));
     enum gf_status status = gf_source_read_all(source, &picture, error);

@@ -450,6 +450,25 @@ static enum gf_status put_head(struct gf_film_writer *writer, struct gf_error *e
     return put(writer, head, (size_t)length, error);
 }
 
+/* Refuses a frame whose header is not that of the first one. */
+static enum gf_status fail_head(const struct gf_film_writer *writer, const unsigned char *data,
+                                size_t size, struct gf_error *error)
+{
+    static const char sizes[] = "YUV4MPEG2 W%d H%d";
+    char head[GF_FILM_LINES_MOST];
+    int width, height, first_width, first_height;
+    snprintf(head, sizeof head, "%.*s", (int)size, (const char *)data);
+    if (sscanf(head, sizes, &width, &height) == 2 &&
+        sscanf(writer->head, sizes, &first_width, &first_height) == 2 &&
+        (width != first_width || height != first_height))
+        return gf_film_fail_size(writer, width, height, first_width, first_height, error);
+    return gf_fail(error, GF_ERROR_UNFIT,
+                   "%s: '%s' has the header '%.*s', and the first frame '%.*s': the frames of a "
+                   "film have one",
+                   writer->name, writer->frame_name, (int)strcspn(head, "\n"), head,
+                   (int)strcspn(writer->head, "\n"), writer->head);
+}
+
 /* Begins the film with the header of its first frame. All other frames must have the same. */
 static enum gf_status check_head(struct gf_film_writer *writer, const unsigned char *data,
                                  size_t size, struct gf_error *error)
@@ -460,10 +479,7 @@ static enum gf_status check_head(struct gf_film_writer *writer, const unsigned c
     if (writer->head_size)
         return size == writer->head_size && !memcmp(data, writer->head, size)
                    ? GF_OK
-                   : gf_fail(error, GF_ERROR_UNFIT,
-                             "%s: a frame differs in size or colours from the first one, and a "
-                             "film has frames of one kind",
-                             writer->name);
+                   : fail_head(writer, data, size, error);
     memcpy(writer->head, data, size);
     writer->head_size = size;
     return writer->raw ? check_raw(writer, error) : put_head(writer, error);

@@ -71,6 +71,7 @@ struct gf_film_writer {
     int descriptor;
     bool owns_descriptor;
     const char *name;
+    const char *frame_name;          /* the name of the frame that is written, for messages */
     const struct gf_raw_frames *raw; /* format of raw frames; NULL: a Y4M is written */
     bool plain;                      /* single pictures are written, one after another */
     bool same_size;                  /* the frames must have the size that `raw` states */
@@ -86,7 +87,6 @@ struct gf_film_writer {
     struct gf_format format;
     struct gf_format most;       /* the most channels and bits of the stills; 0: not known */
     struct gf_duration duration; /* how long each frame is shown */
-    size_t frames;
 };
 
 /* Lets a pipe hold more bytes, so that the programs at its ends wait for each other less. Does
@@ -99,6 +99,17 @@ enum gf_status gf_film_create(struct gf_film_writer *writer, const char *path,
 /* Writes a frame: a Y4M of one frame, or a PNM or PAM. */
 enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char *data, size_t size,
                              struct gf_error *error) GF_CHECKED;
+/* Makes the header of a Y4M that has the colours and the bits of all stills; "" stays if none can
+ * be read. */
+void gf_film_compose_head(const struct gf_batch_request *request, char head[GF_Y4M_LINE_MOST]);
+/* Refuses --fps for an input that is one picture or an animation. */
+enum gf_status gf_animation_fail_input(struct gf_input *input, const struct gf_options *options,
+                                       struct gf_error *error) GF_CHECKED;
+/* Refuses a frame that has another size than the first one, and says how all get that of the first.
+ */
+enum gf_status gf_film_fail_size(const struct gf_film_writer *writer, int width, int height,
+                                 int first_width, int first_height,
+                                 struct gf_error *error) GF_CHECKED;
 /* Prepares an animation: its warnings become those of the batch, and with `stills` the inputs'
  * headers tell writer->most. */
 void gf_animation_prepare(struct gf_film_writer *writer, struct gf_options *options,

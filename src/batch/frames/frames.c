@@ -35,8 +35,9 @@ struct gf_frames {
     struct gf_raw_frames raw;
     bool to_stream; /* the output is standard output, a FIFO or a device */
     bool raw_in, raw_out, film_out;
-    struct gf_options options; /* those of the animation that is written */
-    bool files;                /* the frames are the pictures of several inputs */
+    struct gf_options options;  /* those of the animation that is written */
+    char y4m[GF_Y4M_LINE_MOST]; /* the header of a Y4M that is written of stills */
+    bool files;                 /* the frames are the pictures of several inputs */
     struct gf_film_reader reader;
     struct gf_film_writer writer;
     pthread_mutex_t reading; /* the worker that reads the next frame holds it */
@@ -220,7 +221,8 @@ static bool take_frame(struct gf_batch_worker *worker)
                                     : frames->writer.plain   ? frames->request.options.format
                                     : frames->raw_out        ? raw_frames_file(&frames->raw)
                                                              : GF_FILE_Y4M,
-                          .name = frames->writer.name};
+                          .name = frames->writer.name,
+                          .y4m = *frames->y4m ? frames->y4m : NULL};
     gf_smooth_begin(frames->smooth, slot->number);
     slot->item = (struct gf_batch_item){.output = &slot->output};
     worker->place = slot->number;
@@ -272,6 +274,7 @@ static enum gf_status write_frame(void *context, size_t number, struct gf_error 
             gf_fail(error, batch->failure, "%s: the film ends before this frame", slot->input.path);
         pthread_mutex_unlock(&batch->lock);
     } else if (frames->film_out) {
+        frames->writer.frame_name = slot->input.path;
         status = gf_film_write(&frames->writer, slot->bytes.data, slot->bytes.size, error);
     }
     free(slot->bytes.data);
@@ -528,8 +531,11 @@ static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
     frames->writer.rate =
         (frames->raw_in && !frames->raw_out) || before->fps > 0 ? &frames->raw : NULL;
     frames->writer.name = "output";
+    frames->writer.frame_name = "a frame";
     if (before->fps > 0)
         set_fps(frames, before->fps);
+    if (frames->files && !frames->writer.animation)
+        gf_film_compose_head(&frames->request, frames->y4m);
     frames->request.frames = true;
     frames->request.expected = expected_frames(frames);
     batch->request = &frames->request;
@@ -557,15 +563,6 @@ static bool is_kept(const struct gf_frames *frames)
            !access(frames->request.output->text, F_OK);
 }
 
-static enum gf_status fail_fps(const struct gf_batch_request *request, struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_USAGE,
-                   "--fps makes an animation or a film of several pictures, or an animation of a "
-                   "Y4M; %.200s is none of gif, webp, png, avif, jxl, y4m here, or the input is "
-                   "one picture",
-                   request->output->text);
-}
-
 enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error *error)
 {
     struct gf_frames frames = {.batch = batch, .request = *batch->request};
@@ -574,7 +571,10 @@ enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error
     const struct gf_batch_request *const request = batch->request;
     const bool may_be = may_be_film(request, &frames);
     if (request->fps > 0 && !frames.film_out)
-        return fail_fps(request, error);
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--fps makes an animation or a film, and %.200s is no single .gif, .webp, "
+                       ".png, .avif, .jxl or .y4m",
+                       request->output->text);
     if (!may_be)
         return batch->request->raw ? gf_fail(error, GF_ERROR_USAGE,
                                              "--raw is for one input and one output, which is a "
@@ -588,8 +588,8 @@ enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error
     batch->state.skipped = kept;
     if (!status && *done && !kept)
         status = run_film(&frames, input, error);
-    if (!status && !*done && request->fps > 0)
-        status = fail_fps(request, error);
+    if (!status && !*done && request->fps > 0 && input)
+        status = gf_animation_fail_input(input, &request->options, error);
     if (!status && !*done && input && gf_input_is_stream(input)) {
         batch->opened = input;
         input = NULL;

@@ -323,6 +323,8 @@ static GF_CHECKED enum gf_status search_path(struct gf_search *search, const cha
     /* With this error the path may be a folder that must not count as a picture. */
     if (errno == EIO)
         return gf_fail(search->error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
+    if (errno)
+        GF_TRY(gf_input_check_meant(path, search->error));
     return search_add(search, strdup(path), 0);
 }
 
@@ -346,6 +348,8 @@ static GF_CHECKED enum gf_status search_pattern(struct gf_search *search, const 
     enum gf_status status = GF_OK;
     const int failed = glob(pattern, GLOB_NOSORT, NULL, &found);
     search->inputs->is_found = true;
+    if (failed)
+        GF_TRY(gf_input_check_meant(pattern, search->error));
     if (failed)
         return gf_fail(search->error, failed == GLOB_NOSPACE ? GF_ERROR_MEMORY : GF_ERROR_READ,
                        failed == GLOB_NOMATCH ? "%s: no such file" : "%s: cannot be read", pattern);

@@ -1,12 +1,15 @@
 /* Tells from a name alone whether it is a URL, which part of it is a secret signature, and whether
- * it names an archive. */
+ * it names an archive; and what the name of no file was meant as. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
+#include "base/fail.h"
 #include "batch/names/names.h"
+#include "codec/io/input.h"
 
 size_t gf_url_scheme(const char *name)
 {
@@ -127,4 +130,39 @@ const char *gf_archive_packer(const char *argument)
     return kind >= 0                                              ? kinds[kind].packer
            : strncmp(argument, zip_prefix, sizeof zip_prefix - 1) ? NULL
                                                                   : GF_ARCHIVE_ZIP;
+}
+
+/* Whether the first bytes of a path are the name of a file. */
+static bool is_file(const char *path, size_t length)
+{
+    struct stat file;
+    char *const name = strndup(path, length);
+    const bool is = name && !stat(name, &file) && S_ISREG(file.st_mode);
+    free(name);
+    return is;
+}
+
+enum gf_status gf_input_check_meant(const char *path, struct gf_error *error)
+{
+    struct gf_pages pages;
+    struct stat file;
+    const char *const bracket = strrchr(path, '['), *slash = strchr(path, '/');
+    if (gf_input_stat(path, &file))
+        return GF_OK;
+    if (bracket && path[strlen(path) - 1] == ']' && !gf_input_split_pages(path, &pages) &&
+        is_file(path, (size_t)(bracket - path)))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: pictures of a file are [NUMBER], counted from 0, [FIRST..LAST], [all] "
+                       "or [KIND]; several -i choose several: -i '%.*s[0]' -i '%.*s[2]'",
+                       path, (int)(bracket - path), path, (int)(bracket - path), path);
+    while (slash && !is_file(path, (size_t)(slash - path)))
+        slash = strchr(slash + 1, '/');
+    char *const archive = slash ? strndup(path, (size_t)(slash - path)) : NULL;
+    const bool inside = archive && gf_archive_named(archive);
+    free(archive);
+    return inside ? gf_fail(error, GF_ERROR_USAGE,
+                            "%s: leads into an archive, and a run takes all of its pictures: -i "
+                            "'%.*s' -o 'FOLDER/' makes files of them",
+                            path, (int)(slash - path), path)
+                  : GF_OK;
 }

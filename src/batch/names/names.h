@@ -65,6 +65,9 @@ static inline size_t gf_inputs_total(const struct gf_inputs *inputs)
 
 /* Whether the input is a pipe or a device, which can be read only once. */
 bool gf_input_named_is_stream(const char *path);
+/* Refuses the name of no file, by GF_ERROR_USAGE, if it begins with the name of a file and goes on
+ * as if that had such pages ("a.tif[0,2]"), or were an archive that is a folder ("a.zip/b.jpg"). */
+enum gf_status gf_input_check_meant(const char *path, struct gf_error *error) GF_CHECKED;
 
 /* Whether the argument may stand for more than one picture. */
 bool gf_inputs_is_group(const char *argument);

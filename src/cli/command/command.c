@@ -351,6 +351,8 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     if (action == GF_ACTION_INFO && !reader->in_environment &&
         gf_input_stat(gf_archive_path(text), &file))
         return add_file(reader, text);
+    if (action == GF_ACTION_INFO && !reader->in_environment)
+        GF_TRY(gf_input_check_meant(text, reader->error));
     /* If a shell has expanded -i *.jpg, all names except the first stand where chains are
      * expected. */
     if (gf_file_format_named(text) != GF_FILE_AUTO && gf_input_stat(text, &file))

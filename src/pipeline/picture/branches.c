@@ -281,6 +281,14 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
     return status;
 }
 
+/* Returns the length of the name before its last such character, which is part of the length if it
+ * is a slash. */
+static int length_to(const char *name, char end)
+{
+    const char *const last = strrchr(name, end);
+    return last ? (int)(last - name) + (end == '/') : 0;
+}
+
 /* Fails unless a frame has the format of those before it. Warns if its profile is another one. */
 static enum gf_status check_frame(const struct gf_pipeline *pipeline,
                                   const struct gf_picture_task *task, struct gf_format frame,
@@ -291,9 +299,11 @@ static enum gf_status check_frame(const struct gf_pipeline *pipeline,
         return gf_fail(
             error, GF_ERROR_UNFIT,
             "%s: a frame becomes %dx%dx%d of %d bits and the first one %dx%dx%d of %d: an "
-            "animation has one format",
+            "animation has one format (-o '%.*s{stem}-{n}.%s' makes pictures)",
             gf_output_name(task->output), frame.width, frame.height, frame.channels, frame.bits,
-            first.width, first.height, first.channels, first.bits);
+            first.width, first.height, first.channels, first.bits,
+            length_to(gf_output_name(task->output), '/'), gf_output_name(task->output),
+            gf_file_format_extension(task->file_format));
     if (profile != task->frame_profile)
         gf_warn(&pipeline->options,
                 "%s: a frame has another profile than the first one, whose profile is that of all: "
@@ -308,6 +318,24 @@ static const struct gf_icc *new_profile(const struct gf_branch *branch, const st
     return branch->recoloured || plan->recoloured ? &plan->icc : NULL;
 }
 
+/* Refuses several pictures of a file for an output that takes one. */
+static enum gf_status fail_frames(const struct gf_picture_task *task, struct gf_error *error)
+{
+    const char *const input = gf_input_name(task->input), *const output =
+                                                              gf_output_name(task->output);
+    const int plain = length_to(input, '[');
+    if (task->destination->bytes && plain)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: takes one picture of each input, and %s are several: -i '%.*s[0]' -i "
+                       "'%.*s[1]'",
+                       output, input, plain, input, plain, input);
+    return gf_fail(error, GF_ERROR_USAGE,
+                   "%s: %s files hold one picture here: choose one of %s by its number, or number "
+                   "the outputs of one input by {n}, as in -o '%.*s{stem}-{n}.%s'",
+                   output, gf_file_format_name(task->file_format), input, length_to(output, '/'),
+                   output, gf_file_format_extension(task->file_format));
+}
+
 /* Opens the sink of the result, or returns the one to which the frames before were written. */
 static enum gf_status take_sink(const struct gf_attempt *attempt, const struct gf_branch *branch,
                                 const struct gf_plan *plan, const struct gf_metadata *metadata,
@@ -319,6 +347,9 @@ static enum gf_status take_sink(const struct gf_attempt *attempt, const struct g
     const bool is_frame = source && source->next && !task->each;
     struct gf_metadata own = *metadata; /* a copy; its blobs belong to the source */
     own.animated = is_frame && gf_format_animates(task->file_format);
+    const struct gf_bytes *const bytes = task->destination ? task->destination->bytes : NULL;
+    if (bytes && bytes->y4m && !own.y4m.size)
+        own.y4m = (struct gf_blob){(unsigned char *)bytes->y4m, strlen(bytes->y4m) + 1};
     const struct gf_icc *const icc = new_profile(branch, plan);
     const uint64_t profile =
         gf_hash(GF_HASH_START, icc ? icc->data : own.icc.data, icc ? icc->size : own.icc.size);
@@ -326,11 +357,7 @@ static enum gf_status take_sink(const struct gf_attempt *attempt, const struct g
     if (task->sink && !task->sink->turn)
         return check_frame(pipeline, task, plan->out, profile, error);
     if (is_frame && !own.animated)
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: %s files hold one picture here: choose one of %s by its number, or "
-                       "number the outputs of one input by {n}",
-                       gf_output_name(task->output), gf_file_format_name(task->file_format),
-                       gf_input_name(task->input));
+        return fail_frames(task, error);
     GF_TRY(gf_pipeline_open_sink(pipeline, task, plan->out, &branch->place, icc,
                                  branch->filtered || plan->stage_count || !source, &own, sink,
                                  error));
