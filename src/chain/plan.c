@@ -426,6 +426,8 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
     for (int i = 0; !status && i < chain->count; i++) {
         const struct gf_chain_item *const item = &chain->item[i];
         b->written = item->filter;
+        if (item->filter->smaller && !b->plan->smaller)
+            b->plan->smaller = item->filter->smaller(item->params, &extent);
         const struct gf_plan_item whole = {
             .filter = item->filter, .params = item->params, .variant = item->variant};
         status = item->region ? add_region(b, item, error) : add_expanded(b, whole, &extent, error);

@@ -42,7 +42,8 @@ struct gf_plan {
     bool recoloured;   /* whether a filter has set the profile */
     bool linked; /* the last conversion of colours was by a device link, so that the result has no
                   * profile */
-    bool flattened; /* alpha was laid on white, since pictures of four inks (CMYK) have none */
+    const char *smaller; /* a filter's hint that its result is smaller than asked; NULL: none is */
+    bool flattened;      /* alpha was laid on white, since pictures of four inks (CMYK) have none */
     /* Stencils also apply the tables beside them, in this plan or after gf_plan_cut(). */
     bool fuses;
     /* The plan is for a device with kernels (on_device of struct gf_plan_request). */

@@ -493,7 +493,8 @@ static enum gf_status check_pixels(const struct gf_output *output, const struct 
     if (!options->lossless)
         return GF_OK;
     if (type->lossy == GF_LOSSY_ALWAYS)
-        return gf_fail(error, GF_ERROR_UNFIT, "%s: %s is never lossless", name, type->name);
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: only a %s can become a %s without loss", name,
+                       type->name, type->name);
     if (format.bits > type->lossless_bits)
         return gf_fail(error, GF_ERROR_UNFIT,
                        "%s: %s is lossless up to %d bits and this picture has %d", name, type->name,

@@ -376,7 +376,8 @@ static const struct gf_param thumbnail_params[] = {
                     "rows at most; by default as many as columns"),
     GF_PARAM_CHOICE(struct thumbnail, fit, 0, thumbnail_fits,
                     "inside: the largest picture within the size; cover: the size is filled and "
-                    "the rest cut off; contain: the picture is padded to the size"),
+                    "the rest cut off, but nothing is enlarged; contain: the picture is padded to "
+                    "the size"),
     GF_PARAM_WINDOW(struct thumbnail,
                     "which part fit=cover keeps; where fit=contain places the picture"),
     GF_PARAM_COLOUR(struct thumbnail, colour, 0xffffff, gf_pad_words,
@@ -432,6 +433,18 @@ static void thumbnail_expand(const void *params, const struct gf_extent *extent,
     resize_add_padding(&asked, extent, parts);
 }
 
+static const char *smaller(const void *params, const struct gf_extent *extent)
+{
+    const struct gf_resize_params resize = resize_of(params);
+    const struct gf_resize_size size = resize_size_of(&resize, extent->width, extent->height),
+                                asked = asked_size(&resize, extent->width, extent->height);
+    return resize.fit == GF_FIT_COVER && (size.w < asked.w || size.h < asked.h)
+               ? "thumbnail never enlarges, so that it does not fill the size; "
+                 "resize=W:H:fit=cover "
+                 "does"
+               : NULL;
+}
+
 static int reduction(const void *params, int width, int height)
 {
     const struct gf_resize_params resize = resize_of(params);
@@ -454,6 +467,7 @@ const struct gf_filter gf_thumbnail_filter = {
     .for_screens = true,
     .check = check,
     .expand = thumbnail_expand,
+    .smaller = smaller,
     .reduction = reduction,
 };
 

@@ -238,6 +238,9 @@ struct gf_filter {
     /* Returns a hint for the user if the stage changes nothing although the user surely expects a
      * change; otherwise NULL. The pointer itself may be NULL. */
     const char *(*idle)(const struct gf_stage *stage);
+    /* Returns a hint for the user if the result of a picture of this size is smaller than asked;
+     * otherwise NULL. The pointer itself may be NULL. */
+    const char *(*smaller)(const void *params, const struct gf_extent *extent);
 
     /* prepare() fills stage->constants; it may be NULL. It is called once, after the histogram is
      * counted. It gets constants_size bytes, all zero; if constants_size is 0, it allocates them

@@ -10,6 +10,15 @@ for line in 'file  *camera.jpg' 'format  *JPEG' 'width  *77' 'height  *55' 'chan
     stdout_has "^$line\$"
 done
 cp stdout listed
+for file in set.jpg set.png set.tif set.webp; do
+    run 0 gpufilter -i camera.jpg -o $file --set=copyright='(c) Ann' --set=artist='Änn B' --set=description='a "b"' --set=date=2024-05-06T07:08:09
+    run 0 gpufilter --info=json $file
+    stdout_has '"time":"2024-05-06T07:08:09","copyright":"(c) Ann","artist":"Änn B","description":"a \\"b\\"",'
+    run 0 gpufilter --info $file
+    stdout_has '^artist  *Änn B$'
+done
+run 0 gpufilter --info=json camera.jpg
+stdout_has '"copyright":null,"artist":null,'
 run 0 gpufilter --info camera.jpg
 same stdout listed
 

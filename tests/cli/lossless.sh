@@ -79,6 +79,7 @@ for chain in rotate=90 rotate=180 rotate=270 hflip vflip transpose,rotate=180 cr
     run 0 gpufilter -i a.jpg -o 'c-{w}x{h}.jpg' --lossless=trim $chain
     set -- c-*.jpg
     same b.jpg "$1"
+    stderr_like "warning: a.jpg: the result is $(expr "$1" : 'c-\(.*\).jpg'), without [0-9]* columns* at its left and [0-9]* rows* at its top"
     gpufilter --info "$1" | grep -q "$(expr "$1" : 'c-\(.*\).jpg')" || problem "$1: $(gpufilter --info "$1")"
     rm -f c-*.jpg
 done
@@ -97,8 +98,16 @@ for chain in blur=2 resize=50%,resize=200% trim rotate=5 invert rotate=90,gamma=
     run 4 gpufilter -i a.jpg -o no.jpg --lossless=trim $chain
     stderr_like "a.jpg: [a-z]* computes pixels: a JPEG keeps its own with rotate=90, 180 and 270, hflip, vflip, transpose and crop alone (--lossless)$"
 done
+run 4 gpufilter -i a.jpg -o no.jpg --lossless crop=aspect=1:gravity=attention
+stderr_like "a.jpg: crop's gravity=attention looks for its part in decoded pixels: .* (--lossless)$"
+run 2 gpufilter -i a.jpg --in-place --lossless rotate=90
+stderr_is "gpufilter: -o is missing: --in-place lets outputs replace their inputs: -o a.jpg"
+for option in --quality=50 --subsampling=444; do
+    run 0 gpufilter -i a.jpg -o b.jpg --lossless $option
+    stderr_is "gpufilter: warning: a.jpg: stays as it is coded (--lossless): ${option%=*} changes nothing"
+done
 run 4 gpufilter -i in.png -o no.jpg --lossless
-stderr_is "gpufilter: no.jpg: JPEG is never lossless"
+stderr_is "gpufilter: no.jpg: only a JPEG can become a JPEG without loss"
 absent no.jpg
 run 0 gpufilter -i a.jpg -o b.png --lossless
 largest 0 a.jpg b.png
@@ -113,7 +122,7 @@ begin "metadata stay, and the orientation is applied"
 run 4 gpufilter -i turned.jpg -o no.jpg --lossless
 stderr_like "turned.jpg: the result's left edge .* end the chain with crop=48:77:7:0, .*"
 run 0 gpufilter -i turned.jpg -o b.jpg --lossless=trim --set=artist=Ann
-silent
+stderr_like "warning: turned.jpg: the result is 48x77, without 7 columns at its left and 0 rows at its top"
 gpufilter --info=json b.jpg | grep -q '"width":48,"height":77,.*"orientation":1,' || problem "$(gpufilter --info=json b.jpg)"
 grep -qa hello b.jpg && grep -qa Ann b.jpg || problem "no comment, or no artist"
 run 0 gpufilter -i turned.jpg -o c.jpg --lossless --no-autorotate

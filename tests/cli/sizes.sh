@@ -286,6 +286,17 @@ for chain in 'affine=1 0/0 1:lanczos3' 'perspective=0 0/100 0/100 100/0 100:lanc
     cmp -s same.ppm out.ppm || problem "$chain changed the picture"
 done
 
+begin "a thumbnail that cannot fill its size says so"
+gpufilter -q -i in.ppm -o in2.ppm
+for chain in thumbnail=60x60:gravity=attention thumbnail=700x900:fit=cover; do
+    run 0 gpufilter -i in.ppm -i in2.ppm -o 'thumb-{stem}.ppm' $chain
+    [ "$(grep -c 'warning: \(in.ppm\|1 more picture .*\): thumbnail never enlarges, so that it does not fill the size; resize=W:H:fit=cover does' stderr)" -eq 2 ] || problem "$chain: $(cat stderr)"
+done
+for chain in thumbnail=700x900 thumbnail=30x30:gravity=attention thumbnail=77x55:fit=cover; do
+    run 0 gpufilter -i in.ppm -o thumb.ppm $chain
+    silent
+done
+
 begin "tile and pixelate: sizes, and a block larger than the picture"
 run 0 gpufilter -i in.ppm -o out.ppm tile=250%:60
 size_is out.ppm "193 60"

@@ -15,6 +15,10 @@ static enum gf_status check_without_output(const struct gf_command *command, str
                        "--trace needs a run that writes a picture: -o FILE is missing");
     if (command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE)
         return GF_OK;
+    if (command->in_place)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "-o is missing: --in-place lets outputs replace their inputs: -o %.200s",
+                       command->input[0]);
     return gf_fail(error, GF_ERROR_USAGE, "-o FILE is missing: the picture to write");
 }
 

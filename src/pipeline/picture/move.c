@@ -7,9 +7,11 @@
 #include "base/fail.h"
 #include "base/threads/times.h"
 #include "codec/codec.h"
+#include "codec/common/checks.h"
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
+#include "filters/crop/crop.h"
 #include "pipeline/picture/branches.h"
 
 bool gf_pipeline_moves(const struct gf_pipeline *pipeline, const struct gf_picture_task *task)
@@ -28,6 +30,8 @@ bool gf_pipeline_moves(const struct gf_pipeline *pipeline, const struct gf_pictu
     return !written || written == GF_FILE_JPEG;
 }
 
+extern const struct gf_filter gf_crop_filter;
+
 /* Fails if a filter does more than turn and cut. */
 static enum gf_status check_filters(const struct gf_pipeline *pipeline, const char *name,
                                     const struct gf_place *place, struct gf_error *error)
@@ -38,6 +42,14 @@ static enum gf_status check_filters(const struct gf_pipeline *pipeline, const ch
                               : *place->recoloured ? place->recoloured
                               : *place->lost       ? place->lost
                                                    : place->resampled;
+    for (int i = 0; *other && i < chain->count; i++) {
+        const struct gf_crop_params *const crop = chain->item[i].params;
+        if (chain->item[i].filter == &gf_crop_filter && gf_gravity_is_found(crop->gravity))
+            return gf_fail(error, GF_ERROR_UNFIT,
+                           "%s: crop's gravity=%s looks for its part in decoded pixels: a JPEG "
+                           "keeps its own with another gravity (options.lossless)",
+                           name, gf_window_names[crop->gravity]);
+    }
     return *other ? gf_fail(error, GF_ERROR_UNFIT,
                             "%s: %s computes pixels: a JPEG keeps its own with rotate=90, 180 and "
                             "270, hflip, vflip, transpose and crop alone (options.lossless)",
@@ -74,8 +86,17 @@ static enum gf_status check_borders(const struct gf_pipeline *pipeline, const ch
     if (sides[0] < 1 || sides[1] < 1)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: no whole unit of %dx%d is in the result", name,
                        gf_coefficients_unit(move->from, 0), gf_coefficients_unit(move->from, 1));
-    if ((!cut[0] && !cut[1]) || pipeline->options.lossless_trim)
+    if (!cut[0] && !cut[1])
         return GF_OK;
+    if (pipeline->options.lossless_trim) {
+        gf_warn(&pipeline->options,
+                "%s: the result is %dx%d, without %d column%s at its left and %d row%s at its top, "
+                "which are no whole units of %dx%d (options.lossless=trim)",
+                name, sides[0], sides[1], cut[0], cut[0] == 1 ? "" : "s", cut[1],
+                cut[1] == 1 ? "" : "s", gf_coefficients_unit(move->from, 0),
+                gf_coefficients_unit(move->from, 1));
+        return GF_OK;
+    }
     return gf_fail(error, GF_ERROR_UNFIT,
                    "%s: the result's %s cannot lie within units of %dx%d: end the chain with "
                    "crop=%d:%d:%d:%d, which options.lossless=trim does",
@@ -125,6 +146,10 @@ static enum gf_status plan_move(struct gf_attempt *attempt, struct gf_branch *br
     struct gf_picture_task inner = *branch->task;
     inner.destination = NULL;
     inner.output = NULL;
+    if (pipeline->options.quality_chosen || pipeline->options.subsampling != GF_SUBSAMPLING_AUTO)
+        gf_warn(&pipeline->options,
+                "%s: stays as it is coded (options.lossless): %s changes nothing", name,
+                pipeline->options.quality_chosen ? "--quality" : "--subsampling");
     branch->end = pipeline->chain.count;
     if (gf_chain_next_box(&pipeline->chain, 0) < branch->end)
         return check_filters(pipeline, name, &branch->place, error);

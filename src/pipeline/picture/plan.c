@@ -161,7 +161,7 @@ static enum gf_status check_sizes(const struct gf_pipeline *pipeline, const char
     return GF_OK;
 }
 
-/* Warns of filters that change nothing although the user surely expects that they do. */
+/* Warns of filters that change nothing, or too little, although the user surely expects more. */
 static void warn_of_idle(const struct gf_pipeline *pipeline, const char *name,
                          const struct gf_plan *plan)
 {
@@ -173,6 +173,8 @@ static void warn_of_idle(const struct gf_pipeline *pipeline, const char *name,
             gf_warn(&pipeline->options, "%s: %s changes nothing of %dx%d: %s", name, written->name,
                     stage->in.width, stage->in.height, hint);
     }
+    if (plan->smaller)
+        gf_warn(&pipeline->options, "%s: %s", name, plan->smaller);
 }
 
 static bool loses_alpha(enum gf_file_format file_format, const struct gf_plan *plan)

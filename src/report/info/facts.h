@@ -34,6 +34,9 @@
     FACT(CAMERA, "camera", "EXIF's maker and model") \
     FACT(LENS, "lens", "EXIF's lens") \
     FACT(TIME, "time", "when the picture was taken, by EXIF") \
+    FACT(COPYRIGHT, "copyright", "EXIF's copyright") \
+    FACT(ARTIST, "artist", "EXIF's artist") \
+    FACT(DESCRIPTION, "description", "EXIF's description") \
     FACT(GPS, "gps", "whether EXIF or XMP says where") \
     FACT(METADATA, "metadata", "the kinds of metadata, also of those that are not read") \
     FACT(PICTURES, "pictures", "the kinds of a file's several pictures, and how many of each") \

@@ -151,6 +151,9 @@ struct gf_exif_facts gf_exif_read(const struct gf_blob *exif)
         return facts;
     read_camera(exif, &first, &facts);
     read_density(exif, &first, &facts);
+    get_text(exif, &first, GF_IFD_COPYRIGHT, facts.copyright, sizeof facts.copyright);
+    get_text(exif, &first, GF_IFD_ARTIST, facts.artist, sizeof facts.artist);
+    get_text(exif, &first, GF_IFD_DESCRIPTION, facts.description, sizeof facts.description);
     if (find_directory(exif, &first, TAG_EXIF_DIRECTORY, &directory)) {
         get_text(exif, &directory, TAG_LENS, facts.lens, sizeof facts.lens);
         read_time(exif, &directory, TAG_TIME_TAKEN, &facts);

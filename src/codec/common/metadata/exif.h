@@ -121,6 +121,8 @@ struct gf_ifd_reader gf_exif_reader(const struct gf_blob *exif, uint64_t *first)
 struct gf_exif_facts {
     char camera[128]; /* the maker and the model */
     char lens[128];
+    /* What --set also writes; longer texts are cut. */
+    char copyright[4001], artist[4001], description[4001];
     char time[32];               /* when the picture was taken: "2024-05-01T12:30:00" */
     const char *colour;          /* the colour space: "sRGB", "Adobe RGB" or "" (unknown) */
     double density_x, density_y; /* pixels per metre; 0: unknown */
