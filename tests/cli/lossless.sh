@@ -171,3 +171,11 @@ stderr_is "gpufilter: warning: cut.jpg: truncated in scan 1"
 gpufilter -q -i even.ppm -o large.jpg resize=1600:1200:fit=fill
 run 4 gpufilter -i large.jpg -o no.jpg --lossless --memory=10M
 stderr_like 'large.jpg: .* decoded, filtered and encoded as a whole.*'
+
+begin "coefficients of 12 bits are not moved as if they were of 8"
+at=$(LC_ALL=C grep -obUaP '\xff\xc0' photos/a.jpg | head -n 1 | cut -d: -f1)
+cp photos/a.jpg deep.jpg
+printf '\014' | dd of=deep.jpg bs=1 seek=$((at + 4)) conv=notrunc status=none
+run 4 gpufilter -i deep.jpg -o no.jpg --lossless rotate=90
+stderr_like 'deep.jpg: .*'
+absent no.jpg

@@ -34,7 +34,8 @@ static void read_header(struct gf_jpeg_source *source)
     if (!gf_input_coefficients(source->input))
         return;
     gf_jpeg_coefficients_describe(source);
-    if (!gf_coefficients_check(&source->coefficients) || (!jpeg->progressive_mode && jpeg->Ss))
+    if (!gf_coefficients_check(&source->coefficients) || jpeg->data_precision != 8 ||
+        (!jpeg->progressive_mode && jpeg->Ss))
         gf_jpeg_refuse(source,
                        "a JPEG of an unusual kind, which is decoded only (options.lossless)");
     source->base.coefficients = &source->coefficients;
