@@ -87,7 +87,8 @@ static enum gf_status read_header(struct run *run, const char *name, struct gf_i
         unsigned char byte;
         size_t more;
         status = gf_input_peek(input, &byte, 1, &more, error);
-        facts->number[GF_FACT_PAGES] = more ? NAN : 1;
+        /* The rows of a BMP are read from its end. */
+        facts->number[GF_FACT_PAGES] = !status && (!more || format == GF_FILE_BMP) ? 1 : NAN;
     }
     if (source)
         source->close(source);

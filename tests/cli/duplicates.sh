@@ -108,6 +108,12 @@ while read -r key; do
     grep -qE "(fB|[.])${key}fR\$" ../manual || [ "$key" = files ] || problem "the manual has no $key"
 done <../keys
 
+begin "a BMP is a copy like any other, though its rows are read from its end"
+gpufilter -q -i northwest.png -o copy.bmp
+run 0 gpufilter --duplicates -i copy.bmp -i northwest.png
+[ "$(awk '{ print $4 }' stdout | sort | tr '\n' ' ')" = "copy.bmp northwest.png " ] || problem "$(cat stdout)"
+rm copy.bmp
+
 begin "members of archives are compared, too"
 if gpufilter --version | grep -q '^archives: tar'; then
     tar cf ../photos.tar northwest.jpg gray.png
