@@ -114,28 +114,84 @@ static void quote_hint_comma(const struct gf_filter *filter, const char *item, c
 static enum gf_status chain_parse_names(const char *text, struct gf_chain *chain,
                                         struct gf_error *error) GF_CHECKED;
 
+/* Whether the note leads to the meaning behind it. */
+static bool leads(const char *note)
+{
+    static const char *const ends[] = {" is", " by", " about", " does", " are", ":"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t length = strlen(ends[i]), end = strlen(note);
+        found |= end >= length && !strcmp(note + end - length, ends[i]);
+    }
+    return found;
+}
+
+/* Puts the answer about an item into the whole chain, where every other item is a chain itself or
+ * has an answer. Of the items that are chains, those are answered, too, whose capital letter makes
+ * them another program's. */
+static void answer_whole(const char *chain, const char *item, struct gf_foreign_answer *answer)
+{
+    char whole[sizeof answer->meaning] = "", text[sizeof answer->meaning];
+    size_t length = 0;
+    bool found = false;
+    for (const char *at = chain + strspn(chain, " \t\n"); *at; at += strspn(at, " \t\n,")) {
+        const size_t size = gf_foreign_length(at);
+        struct gf_foreign_answer other = {.whose = ""};
+        snprintf(text, sizeof text, "%.*s", (int)size, at);
+        const bool is_item = at == item, fails = is_item || gf_chain_check(text, NULL);
+        const bool known =
+            is_item ||
+            (gf_chain_answer(fails ? GF_FOREIGN_FILTER : GF_FOREIGN_HINT, text, &other) &&
+             *other.meaning && (fails || *gf_foreign_at(other.row)->words == '^'));
+        if (fails && !known && !strstr(other.note, "nothing is to be done"))
+            return;
+        at += size;
+        if (fails && !known)
+            continue;
+        length += (size_t)snprintf(whole + length, sizeof whole - length, "%s%s", length ? "," : "",
+                                   is_item ? answer->meaning
+                                   : known ? other.meaning
+                                           : text);
+        if (length + strlen(answer->note) > 250 || length >= sizeof whole)
+            return;
+        found |= is_item;
+    }
+    if (found && *answer->meaning)
+        memcpy(answer->meaning, whole, sizeof whole);
+}
+
 bool gf_chain_answer(enum gf_foreign_kind kind, const char *item, struct gf_foreign_answer *answer)
 {
     for (int usual = 0; usual < 2; usual++) {
         if (!gf_foreign_answer(kind, item, usual, answer))
             return false;
-        if (!strncmp(answer->meaning, "--", 2) || !gf_foreign_at(answer->row)->meaning ||
-            (*answer->meaning && !gf_chain_check(answer->meaning, NULL)))
-            break;
+        const struct gf_foreign_row *const row = gf_foreign_at(answer->row);
+        const bool is_chain = *answer->meaning && !gf_chain_check(answer->meaning, NULL);
+        if (!row)
+            return is_chain;
+        if (is_chain || !row->meaning || !strncmp(answer->meaning, "--", 2))
+            return true;
+        /* What another program's option for chains holds may need an answer itself. */
+        const bool holds = !usual && !strncmp(row->meaning, "{$*", 3);
+        const char *at = answer->meaning;
+        for (struct gf_foreign_answer of_item; holds && *at; at += strspn(at, " ,")) {
+            if (gf_chain_answer(GF_FOREIGN_FILTER, at, &of_item)) {
+                answer_whole(answer->meaning, at, &of_item);
+                *answer = of_item;
+                return true;
+            }
+            at += gf_foreign_length(at);
+        }
     }
-    return true;
+    *answer->meaning = '\0';
+    return *answer->note && !leads(answer->note);
 }
 
 enum gf_status gf_chain_fail_answer(const char *text, const char *join,
                                     const struct gf_foreign_answer *answer, struct gf_error *error)
 {
-    static const char *const leads[] = {" is", " by", " about", " does", " are", ":"};
     const char *const note = answer->note, *const meaning = answer->meaning;
-    bool leads_on = false;
-    for (size_t i = 0; i < sizeof leads / sizeof *leads; i++) {
-        const size_t length = strlen(leads[i]), end = strlen(note);
-        leads_on |= end >= length && !strcmp(note + end - length, leads[i]);
-    }
+    const bool leads_on = leads(note);
     return gf_fail(error, GF_ERROR_USAGE, "%s%s%s%s%s%s%s%s%s", text, *answer->whose ? " (" : "",
                    answer->whose, *answer->whose ? ")" : "", *note ? join : "", note,
                    !*meaning  ? ""
@@ -176,23 +232,25 @@ void gf_chain_hint(const char *chain, uint64_t *told, void (*tell)(void *context
     }
 }
 
-/* Fails for a filter that is not known. `item` is what was typed from the name on, of which only
- * the first item counts. */
-static enum gf_status fail_unknown(const char *name, const char *item, const char *advice,
-                                   struct gf_error *error)
+/* Fails for a filter that is not known. `item` is what was typed from the name on in the chain. */
+static enum gf_status fail_unknown(const char *name, const char *chain, const char *item,
+                                   const char *advice, struct gf_error *error)
 {
     struct gf_foreign_answer answer;
     struct gf_error line;
     if (!error)
         return GF_ERROR_USAGE; /* a proposal is parsed, and needs none itself */
     (void)gf_fail(&line, GF_ERROR_USAGE, "unknown filter '%.60s'", name);
-    const char *const dot = strrchr(name, '.'), *const bare = dot ? dot + 1 : name;
+    const char *const dot = strrchr(name, '.');
+    const char *const bare = dot ? dot + 1 : name + 3 * !strncasecmp(name, "fx_", 3);
     const char *const best = gf_filter_suggest(bare);
-    /* Names such as ImageFilter.SHARPEN and cv2.medianBlur */
+    /* Names such as ImageFilter.SHARPEN, cv2.medianBlur and fx_sepia */
     const char *const behind = item + strspn(item, " \t\n") + (bare - name);
     if (gf_chain_answer(GF_FOREIGN_FILTER, item, &answer) ||
-        gf_chain_answer(GF_FOREIGN_FILTER, behind, &answer))
+        gf_chain_answer(GF_FOREIGN_FILTER, behind, &answer)) {
+        answer_whole(chain, item, &answer);
         return gf_chain_fail_answer(line.text, ": ", &answer, error);
+    }
     if (gf_filter_find(bare))
         return gf_fail(error, GF_ERROR_USAGE, "%s; did you mean '%.*s'?", line.text,
                        (int)strcspn(behind, ","), behind);
@@ -205,12 +263,12 @@ enum gf_status gf_filter_named(const char *name, const char *advice,
                                const struct gf_filter **filter, struct gf_error *error)
 {
     *filter = gf_filter_find(name);
-    return *filter ? GF_OK : fail_unknown(name, name, advice, error);
+    return *filter ? GF_OK : fail_unknown(name, name, name, advice, error);
 }
 
-/* Extends the error of an item of the chain by what other programs mean by the item, if that is
+/* Extends the error of an item, `text`, of the chain by what other programs mean by it, if that is
  * known. */
-static void add_meaning(const char *text, struct gf_error *error)
+static void add_meaning(const char *chain, const char *text, struct gf_error *error)
 {
     struct gf_foreign_answer answer;
     if (!error || !gf_chain_answer(GF_FOREIGN_FILTER, text, &answer))
@@ -220,15 +278,16 @@ static void add_meaning(const char *text, struct gf_error *error)
     if (suggestion)
         *suggestion = '\0';
     answer.whose = "";
+    answer_whole(chain, text, &answer);
     (void)gf_chain_fail_answer(before.text, "; ", &answer, error);
 }
 
-/* Parses the next item of a chain. `before` is the item before it, and `written` the text of that
- * one; both are NULL for the first item. `loads`: whether the filter reads the files that it
- * names. */
-static enum gf_status parse_item(const char **text, const struct gf_chain_item *before,
-                                 const char *written, bool loads, struct gf_chain_item *item,
-                                 struct gf_error *error)
+/* Parses the next item of a chain, `whole`. `before` is the item before it, and `written` the text
+ * of that one; both are NULL for the first item. `loads`: whether the filter reads the files that
+ * it names. */
+static enum gf_status parse_item(const char *whole, const char **text,
+                                 const struct gf_chain_item *before, const char *written,
+                                 bool loads, struct gf_chain_item *item, struct gf_error *error)
 {
     char token[GF_TOKEN_MAX];
     const char *const stop = gf_token_next(*text, "=,:", token);
@@ -239,7 +298,7 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
     const char *const advice = before && !after_text ? "; a comma within a value needs quotes" : "";
     const char *const begin = *text;
     item->filter = gf_filter_find(name);
-    enum gf_status status = item->filter ? GF_OK : fail_unknown(name, begin, advice, error);
+    enum gf_status status = item->filter ? GF_OK : fail_unknown(name, whole, begin, advice, error);
     if (status && after_text)
         quote_hint_comma(before->filter, written, *text, error);
     if (status)
@@ -253,7 +312,7 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
     unchecked.check = NULL; /* check() may read files, as that of icc does */
     status = gf_params_parse(loads ? item->filter : &unchecked, text, item->params, &common, error);
     if (status)
-        add_meaning(begin, error);
+        add_meaning(whole, begin, error);
     item->variant = common.variant;
     if (!status && *common.region.region)
         status = gf_region_read(item->filter, &common.region, loads, &item->region, error);
@@ -274,7 +333,7 @@ static enum gf_status parse(const char *text, bool loads, struct gf_chain *chain
 {
     *chain = (struct gf_chain){0};
     text = text ? text + strspn(text, " \t\n") : "";
-    const char *before = "";
+    const char *const whole = text, *before = "";
     while (*text) {
         const char *const begin = text;
         if (!GF_GROW(chain->item, chain->count)) {
@@ -284,7 +343,7 @@ static enum gf_status parse(const char *text, bool loads, struct gf_chain *chain
         chain->item[chain->count] = (struct gf_chain_item){0};
         struct gf_chain_item *const item = &chain->item[chain->count];
         enum gf_status status =
-            parse_item(&text, chain->count ? item - 1 : NULL, before, loads, item, error);
+            parse_item(whole, &text, chain->count ? item - 1 : NULL, before, loads, item, error);
         chain->count++;
         before = begin;
         if (!status && *text == ',' && !*(text += 1 + strspn(text + 1, " \t\n")))

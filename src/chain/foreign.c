@@ -17,6 +17,7 @@ static const struct gf_foreign_row table[] = {
 #define GF_OPTION_WORDS(...) {GF_FOREIGN_OPTION, __VA_ARGS__},
 #define GF_HINT(...) {GF_FOREIGN_HINT, __VA_ARGS__},
 #define GF_FORMAT_WORDS(...) {GF_FOREIGN_FORMAT, __VA_ARGS__},
+#define GF_TOGETHER_WORDS(...) {GF_FOREIGN_TOGETHER, __VA_ARGS__},
 #include "chain/foreign.def"
 };
 enum { ROWS = sizeof table / sizeof *table, ITEM_MOST = 200, NAME_MOST = 48 };
@@ -62,24 +63,32 @@ static bool find_number(const char *values, int number, char *token, size_t size
     return false;
 }
 
-/* Finds the value behind "key=", or for a number the value at that place, without its key. */
+/* Finds the value behind "key=", or for a number the value at that place, without its key; for a
+ * number behind '#' only if it has none. "_1" is the value's last word, in small letters: open for
+ * MORPH_OPEN. */
 static bool find_text(const char *values, const char *key, char *token, size_t size)
 {
-    int place = atoi(key);
+    const bool bare = *key == '#', last = *key == '_';
+    int place = atoi(key + (bare || last));
     for (const char *at = values; *at; at += strcspn(at, ":") + (at[strcspn(at, ":")] == ':')) {
         const size_t length = strcspn(at, ":"), name = strcspn(at, "=:");
         const bool named = name < length;
         if (place ? --place != 0 : !named || strncasecmp(at, key, name) || key[name])
             continue;
-        const char *const value = named ? at + name + 1 : at;
+        const char *const value = named && !bare ? at + name + 1 : at;
         snprintf(token, size, "%.*s", (int)(length - (size_t)(value - at)), value);
-        return *token;
+        token[strstr(token, " -") ? (size_t)(strstr(token, " -") - token) : strlen(token)] = '\0';
+        if (last && strrchr(token, '_'))
+            memmove(token, strrchr(token, '_') + 1, strlen(strrchr(token, '_')));
+        for (char *letter = token; last && *letter; letter++)
+            *letter = (char)tolower((unsigned char)*letter);
+        return *token && !(bare && named);
     }
     return false;
 }
 
 /* Finds what one reference of a place stands for: "2" is the second number, "k1" the number behind
- * "k1=", "$2" and "$color" a text, "$0" the name, "$*" all behind it. */
+ * "k1=", "$2" and "$color" a text, as "#1" and "_1", "$0" the name, "$*" all behind it. */
 static bool find_value(const struct typed *typed, const char *reference, char *token, size_t size)
 {
     char text[ITEM_MOST];
@@ -89,20 +98,30 @@ static bool find_value(const struct typed *typed, const char *reference, char *t
         return snprintf(token, size, "%s", typed->values) > 0;
     if (*reference == '$')
         return find_text(typed->values, reference + 1, token, size);
+    if (strchr("#_", *reference))
+        return find_text(typed->values, reference, token, size);
     return isdigit((unsigned char)*reference)
                ? find_number(typed->values, atoi(reference), token, size)
                : find_text(typed->values, reference, text, sizeof text) &&
                      find_number(text, 1, token, size);
 }
 
-/* Computes with a number: each step is a sign and a number, as in "-1/2", or a letter: r, the root;
- * v, 1 divided by it; e, 2 to its power; i, rounded. */
-static double compute(double value, const char *steps)
+/* Computes with a number: each step is a sign and a number, as in "-1/2", where @2 is the second
+ * number typed, or a letter: r, the root; v, 1 divided by it; e, 2 to its power; q, its square; c,
+ * its cosine; t, its tangent; i, rounded. Behind n is a number that becomes none. */
+static double compute(const struct typed *typed, double value, const char *steps)
 {
     while (*steps) {
-        const char step = *steps++;
-        char *end = (char *)steps;
-        const double by = strchr("+-*/", step) ? strtod(steps, &end) : 0;
+        const char step = *steps++, *stop;
+        char *end = (char *)steps, token[ITEM_MOST];
+        double by = 0;
+        if (*steps == '@') {
+            if (!find_number(typed->values, (int)strtol(steps + 1, &end, 10), token,
+                             sizeof token) ||
+                !gf_value_number(token, &by, &stop))
+                by = strchr("=n", step) ? value : NAN;
+        } else if (strchr("+-*/n", step))
+            by = strtod(steps, &end);
         value = step == '+'   ? value + by
                 : step == '-' ? value - by
                 : step == '*' ? value * by
@@ -110,6 +129,11 @@ static double compute(double value, const char *steps)
                 : step == 'r' ? sqrt(value)
                 : step == 'v' ? 1 / value
                 : step == 'e' ? exp2(value)
+                : step == 'q' ? value * value
+                : step == 'c' ? cos(value)
+                : step == 't' ? tan(value)
+                : step == 'n' ? (value == by ? NAN : value)
+                : step == '=' ? (value == by ? value : NAN)
                               : round(value);
         steps = end;
     }
@@ -132,7 +156,9 @@ static bool fill_place(const struct typed *typed, bool usual, char *place, char 
             continue;
         if (!steps || !gf_value_number(token, &value, &end))
             return true;
-        value = compute(value, steps);
+        if (*steps == 'p') /* a number with a % is a part */
+            value /= *end == '%' ? 100 : 1;
+        value = compute(typed, value, steps + (*steps == 'p'));
         snprintf(token, size, "%.4g", value);
         if (isfinite(value))
             return true;
@@ -175,10 +201,11 @@ static void fill(const struct typed *typed, bool usual, const char *text, char *
 }
 
 /* Whether the row is about the item: one of its words is the name, or one of its patterns, which
- * have a '=', fits the whole item and none that begins with '!' does. */
+ * have a '=' or '(', fits the whole item and none that begins with '!' does. The case counts in
+ * those that begin with '^'. */
 static bool fits(const struct gf_foreign_row *row, const char *item, const char *name)
 {
-    if (!strchr(row->words, '='))
+    if (!strpbrk(row->words, "=("))
         return gf_suggest_listed(row->words, name);
     bool any = false;
     for (const char *at = row->words; *at; at += strspn(at, " ")) {
@@ -187,16 +214,18 @@ static bool fits(const struct gf_foreign_row *row, const char *item, const char 
         snprintf(pattern, sizeof pattern, "%.*s", (int)length, at);
         if (*pattern == '!' && !fnmatch(pattern + 1, item, FNM_CASEFOLD))
             return false;
-        any |= *pattern != '!' && !fnmatch(pattern, item, FNM_CASEFOLD);
+        any |= *pattern == '^' ? !fnmatch(pattern + 1, item, 0)
+                               : *pattern != '!' && !fnmatch(pattern, item, FNM_CASEFOLD);
         at += length;
     }
     return any;
 }
 
-/* Returns the length of the chain's first item. A comma before a number belongs to it, as in
- * modulate=100,150, since no filter's name begins with a digit. */
-static size_t item_length(const char *chain)
+size_t gf_foreign_length(const char *chain)
 {
+    const size_t name = strspn(chain, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
+    if (name && chain[name] == '(' && strchr(chain, ')'))
+        return (size_t)(strchr(chain, ')') - chain) + 1;
     size_t length = 0;
     for (;;) {
         length += strcspn(chain + length, ",");
@@ -207,21 +236,49 @@ static size_t item_length(const char *chain)
     }
 }
 
+/* Copies what was typed without the plus signs before numbers, and without their units. */
+static void simplify(const char *item, char *plain, size_t size)
+{
+    size_t length = 0;
+    for (const char *at = item; *at && length + 1 < size; at++) {
+        const bool is_unit = (!strncasecmp(at, "px", 2) && !is_word(at[2])) ||
+                             (!strncasecmp(at, "deg", 3) && !is_word(at[3]));
+        if (at > item && is_unit && isdigit((unsigned char)at[-1]))
+            at += tolower((unsigned char)*at) == 'p' ? 1 : 2;
+        else if (at == item || *at != '+' || !strchr("=:(", at[-1]) ||
+                 !isdigit((unsigned char)at[1 + (at[1] == '.')]))
+            plain[length++] = *at;
+    }
+    plain[length] = '\0';
+}
+
 bool gf_foreign_answer(enum gf_foreign_kind kind, const char *item, bool usual,
                        struct gf_foreign_answer *answer)
 {
-    char text[ITEM_MOST];
+    char text[ITEM_MOST], plain[ITEM_MOST];
     struct typed typed;
     item += strspn(item, " \t\n");
-    snprintf(text, sizeof text, "%.*s", (int)item_length(item), item);
-    const size_t name = strcspn(text, kind == GF_FOREIGN_OPTION ? "=" : " =:");
-    snprintf(typed.name, sizeof typed.name, "%.*s", (int)name, text);
-    typed.values = text[name] ? text + name + 1 : text + name;
+    snprintf(text, sizeof text, "%.*s",
+             (int)(kind == GF_FOREIGN_TOGETHER || kind == GF_FOREIGN_OPTION
+                       ? strlen(item)
+                       : gf_foreign_length(item)),
+             item);
+    simplify(text, plain, sizeof plain);
+    const size_t name = strcspn(plain, kind == GF_FOREIGN_OPTION ? "=" : " =:(");
+    snprintf(typed.name, sizeof typed.name, "%.*s", (int)name, plain);
+    typed.values = plain[name] ? plain + name + 1 : plain + name;
     int i = 0;
-    while (i < ROWS && (table[i].kind != kind || !fits(&table[i], text, typed.name)))
+    while (i < ROWS && (table[i].kind != kind || (!fits(&table[i], text, typed.name) &&
+                                                  !fits(&table[i], plain, typed.name))))
         i++;
-    if (i == ROWS)
+    /* G'MIC's fx_NAME is mostly NAME. */
+    if (i == ROWS && !strncasecmp(text, "fx_", 3))
+        return gf_foreign_answer(kind, item + 3, usual, answer);
+    if (i == ROWS && (kind != GF_FOREIGN_FILTER || usual || !strcmp(text, plain)))
         return false;
+    *answer = (struct gf_foreign_answer){.whose = "", .row = -1};
+    if (i == ROWS)
+        return snprintf(answer->meaning, sizeof answer->meaning, "%s", plain) > 0;
     answer->whose = table[i].whose;
     answer->row = i;
     fill(&typed, usual, table[i].meaning, answer->meaning, sizeof answer->meaning);

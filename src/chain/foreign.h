@@ -8,8 +8,15 @@
 #include "stage/filter.h"
 
 /* What a row of the table is about: a filter's name or form, an option, a form that a filter takes
- * although it probably means something else, or the extension of an output. */
-enum gf_foreign_kind { GF_FOREIGN_FILTER, GF_FOREIGN_OPTION, GF_FOREIGN_HINT, GF_FOREIGN_FORMAT };
+ * although it probably means something else, the extension of an output, or an option with what
+ * follows it. */
+enum gf_foreign_kind {
+    GF_FOREIGN_FILTER,
+    GF_FOREIGN_OPTION,
+    GF_FOREIGN_HINT,
+    GF_FOREIGN_FORMAT,
+    GF_FOREIGN_TOGETHER
+};
 
 struct gf_foreign_row {
     enum gf_foreign_kind kind;
@@ -18,11 +25,15 @@ struct gf_foreign_row {
 struct gf_foreign_answer {
     char meaning[200], note[280]; /* what to type instead, and a sentence; "": none */
     const char *whose;            /* the programs that say so; "" */
-    int row;                      /* its index in the table */
+    int row; /* its index in the table; -1: the item itself, without signs and units */
 };
 
 /* Returns the row of that index; NULL after the last one. */
 const struct gf_foreign_row *gf_foreign_at(int index);
+
+/* Returns the length of the chain's first item. A comma before a number belongs to it, as in
+ * modulate=100,150, since no filter's name begins with a digit. A function of CSS is an item. */
+size_t gf_foreign_length(const char *chain);
 
 /* Looks up the first item of a chain, or, for GF_FOREIGN_OPTION, an option's name without dashes
  * with "=VALUE" behind it where it has a value. `usual`: the numbers of the item are left out, so

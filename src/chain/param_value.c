@@ -296,6 +296,7 @@ static enum gf_status set_choice(const struct gf_filter *filter, const struct gf
 static enum gf_status outside(const struct gf_filter *filter, const struct gf_param *param,
                               const char *text, struct gf_error *error)
 {
+    text += *text == '+';
     const bool is_whole = strspn(text, "0123456789") == strlen(text);
     const bool is_part = param->greatest == 1 && param->least >= -1;
     const bool is_level = strstr(param->help, "part of the full scale");
@@ -332,10 +333,15 @@ static enum gf_status set_length(const struct gf_filter *filter, const struct gf
 {
     const char *end;
     char meaning[100];
-    if (gf_geometry_meaning(filter, text, meaning, sizeof meaning))
+    if (gf_geometry_meaning(filter, text, meaning, sizeof meaning)) {
+        const char *const fit = strstr(meaning, ":fit=inside");
+        const bool inside = fit && !fit[strlen(":fit=inside")];
         return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: %s=%.60s: each number is a parameter of its own; did you mean '%s'?",
-                       filter->name, param->name, text, meaning);
+                       "%s: %s=%.60s: each number is a parameter of its own%s%.*s; did you mean "
+                       "'%s'?",
+                       filter->name, param->name, text, inside ? "; exactly this size is " : "",
+                       inside ? (int)(fit - meaning) : 0, meaning, meaning);
+    }
     length->unit = GF_UNSET;
     if (param->least > 0 && (!strcmp(text, "-1") || !strcmp(text, "-2")))
         return GF_OK; /* -1 and -2 are FFmpeg's words for a side whose length follows from the other

@@ -427,6 +427,24 @@ enum gf_status gf_output_check_foreign(const char *path, struct gf_error *error)
     return gf_chain_fail_answer(line.text, ": ", &answer, error);
 }
 
+/* Fails for libvips' options in brackets behind a name, and says what they are here. */
+static enum gf_status fail_bracket(const char *path, struct gf_error *error)
+{
+    char item[60], options[160] = "";
+    struct gf_foreign_answer answer;
+    for (const char *at = strchr(path, '[') + 1; *at && *at != ']'; at += *at == ',') {
+        const size_t length = strcspn(at, ",]");
+        snprintf(item, sizeof item, "%.*s", (int)length, at);
+        if (gf_chain_answer(GF_FOREIGN_OPTION, item, &answer) && *answer.meaning == '-')
+            snprintf(options + strlen(options), sizeof options - strlen(options), " %.40s",
+                     answer.meaning);
+        at += length;
+    }
+    return gf_fail(error, GF_ERROR_USAGE,
+                   "%.120s: what libvips takes in brackets are options%s%.150s", path,
+                   *options ? ":" : ", such as options.quality", options);
+}
+
 enum gf_status gf_sink_format(const char *path, const struct gf_options *options,
                               enum gf_file_format fallback, enum gf_file_format *format,
                               struct gf_error *error)
@@ -453,9 +471,7 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
                        gf_file_type(type ? *format : named)->name, list);
     const size_t length = path ? strlen(path) : 0;
     if (length && strchr(path, '[') && path[length - 1] == ']')
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: what libvips takes in brackets are options, such as options.quality",
-                       name);
+        return fail_bracket(path, error);
     if (length > 2 && !strcmp(path + length - 2, ":-"))
         return gf_fail(error, GF_ERROR_USAGE,
                        "%s: standard output is -, and its format options.format", name);

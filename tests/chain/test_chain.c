@@ -512,7 +512,7 @@ static void test_foreign_forms(void **state)
 {
     assert_error("sepia-tone=80%",
                  "unknown filter 'sepia-tone' (ImageMagick); did you mean 'colormatrix=sepia'?");
-    assert_error("blur,rot=d90", "unknown filter 'rot' (vips); did you mean 'rotate=90'?");
+    assert_error("blur,rot=d90", "unknown filter 'rot' (vips); did you mean 'blur,rotate=90'?");
     assert_error("flip=horizontal",
                  "vflip: one value too many: 'horizontal'; did you mean 'hflip'?");
     assert_error("crop=ih:ih", "crop: w=ih is not a length (pixels, or per cent as in 50%); did "
@@ -523,14 +523,14 @@ static void test_foreign_forms(void **state)
     assert_error("vignette=50", "vignette: strength=50 is outside 0..1; did you mean '50%'?");
     assert_error("tile=3x3", "tile: w=3x3: each number is a parameter of its own; did you mean "
                              "'tile=300%:300%'?");
-    static const char *const meant[][2] = {
-        {"resize=400x300", "resize=400:300:fit=inside"},
+    static const char *const meant[][3] = {
+        {"resize=400x300", "resize=400:300:fit=inside", "; exactly this size is resize=400:300"},
         {"resize=400x300!", "resize=400:300"},
         {"resize=400x300^", "resize=400:300:fit=cover"},
         {"resize=400x300>", "resize=400:300:fit=inside:only=shrink"},
         {"resize=x300", "resize=h=300"},
         {"resize=400x", "resize=w=400"},
-        {"border=20x20", "border=20"},
+        {"border=20x20", "border=20", "; all sides get the same"},
         {"thumbnail=40x30^", "thumbnail=40:30:fit=cover"},
         {"thumbnail=40x30>", "thumbnail=40:30"},
         {"thumbnail=40x30!", "resize=40:30"},
@@ -543,9 +543,9 @@ static void test_foreign_forms(void **state)
         const char *const value = strchr(meant[i][0], '=') + 1;
         const bool is_border = *meant[i][0] == 'b';
         snprintf(text, sizeof text,
-                 "%.*s: %s=%s: each number is a parameter of its own; did you mean '%s'?",
+                 "%.*s: %s=%s: each number is a parameter of its own%s; did you mean '%s'?",
                  (int)(value - 1 - meant[i][0]), meant[i][0], is_border ? "width" : "w", value,
-                 meant[i][1]);
+                 meant[i][2] ? meant[i][2] : "", meant[i][1]);
         assert_error(meant[i][0], text);
         parse(meant[i][1]);
         gf_chain_free(&chain);

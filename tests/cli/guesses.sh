@@ -19,7 +19,7 @@ while IFS=$tab read -r _ guess words; do
     grep -qF -- "$words" stderr || [ -z "$words" ] || problem "$guess: '$words' is not in '$(cat stderr)'"
     [ $status -eq 0 ] || absent out.png
     rm -f out.png
-    sed -n "s/.*\(mean\|is\|by\|about\) '\([a-z][^']*\)'?*$/\2/p" stderr >>proposals
+    sed -n "s/.*\(mean\|is\|by\|about\|are\|does\) '\([a-z][^']*\)'?*$/\2/p" stderr >>proposals
 done <guesses
 
 begin "what is proposed runs"

@@ -14,13 +14,13 @@ curves=flat|curves: all=flat is none of lighter, darker, contrast, matte, negati
 levels=-0.1|levels: black=-0.1 is outside 0..1 (what becomes black, as a part of the full scale)
 levels=channel=alpha|levels: channel=alpha is none of all, red, green, blue
 exposure=11|exposure: ev=11 is outside -10..10 (stops: each doubles the light, -1 halves it); did you mean 'exposure=0.11'?
-posterize=1|posterize: levels=1 is outside 2..256 (levels a channel, evenly spaced)
+posterize=1|posterize: levels=1 is outside 2..256 (levels a channel, evenly spaced); did you mean 'posterize=levels=2'?
 posterize=4:bayer16|posterize: dither=bayer16 is none of none, bayer2, bayer4, bayer8
 colormatrix=1 2/3 4|colormatrix: matrix has 2 rows of 2; three rows of three or four are needed
 colormatrix=1e9 0 0/0 1 0/0 0 1|colormatrix: matrix has 1e+09, which is outside -100..100
 colormatrix=sephia|colormatrix: matrix=sephia is none of sepia, bgr, rbg, grb, gbr, brg or a matrix
 hue=inf|hue: angle=inf is not a number
-temperature=1000|temperature: kelvin=1000 is outside 1667..25000 (colour temperature of the light: below 6500 warmer, above 6500 cooler); 5000 is a little warmer, 8000 cooler; did you mean 'temperature=5000'?
+temperature=1000|temperature: kelvin=1000 is outside 1667..25000 (colour temperature of the light: below 6500 warmer, above 6500 cooler); 5000 is a little warmer, 8000 cooler; did you mean 'temperature=kelvin=5000'?
 whitebalance=clip=50|whitebalance: clip=50 is outside 0..49.9 (with white: per cent of the pixels that may be brighter)
 chromakey=greenish|chromakey: colour=greenish is not a colour such as white or #ff8800
 addnoise=seed=-1|addnoise: seed=-1 is outside 0..999999 (another seed gives other noise)

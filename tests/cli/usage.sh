@@ -16,7 +16,7 @@ mistake "unknown option '--qualty=9'; did you mean '--quality=9'?" -i in.ppm -o 
 mistake "--quality=101 is outside 1..100" -i in.ppm -o out.png --quality=101
 mistake "--device=gpu is none of auto, cpu, cuda, cuda:N; did you mean 'cuda'?" -i in.ppm -o out.png \
     --device=gpu
-mistake "'in.png' is a file, where a chain was expected: quote the pattern, or give each file an -i" \
+mistake "'in.png' is a file, where a chain was expected: quote the pattern, or give each file an -i, as -i in.png" \
     -o out.png -i in.ppm in.png
 
 mistake "unknown filter 'blurr'; did you mean 'blur'?" -i in.ppm -o out.png blurr

@@ -114,9 +114,16 @@ static enum gf_status fail_dashed(const char *text, const char *item, struct gf_
         gf_chain_check(item, &why) ? strstr(why.text, "did you mean '") : NULL;
     const char *const shown = meant ? strchr(meant, '\'') + 1 : item;
     const size_t length = meant ? strcspn(shown, "'") : *why.text ? name : strlen(item);
-    return gf_fail(error, GF_ERROR_USAGE,
-                   "unknown option '%.60s'; %.*s is a filter, written without dashes: %.*s", text,
-                   (int)name, item, (int)length, shown);
+    struct gf_foreign_answer answer;
+    struct gf_error line;
+    (void)gf_fail(&line, GF_ERROR_USAGE,
+                  "unknown option '%.60s'; %.*s is a filter, written without dashes", text,
+                  (int)name, item);
+    if (*why.text && !meant && gf_chain_answer(GF_FOREIGN_FILTER, item, &answer)) {
+        answer.whose = "";
+        return gf_chain_fail_answer(line.text, ": ", &answer, error);
+    }
+    return gf_fail(error, GF_ERROR_USAGE, "%s: %.*s", line.text, (int)length, shown);
 }
 
 /* Returns the option that begins like the word or differs from it by a few letters; NULL: none. */
@@ -133,26 +140,39 @@ static const struct gf_option *like(const char *word)
     return best ? find_name(best, strlen(best)) : NULL;
 }
 
-/* Fails for an unknown option. `next` is the argument behind it, or NULL. The message has what
- * other programs mean by it, or an option that is written nearly so. */
-static enum gf_status unknown_option(const char *text, const char *next, struct gf_error *error)
+/* Returns the argument that is read next; NULL after the last one. */
+static const char *peek(const struct reader *reader)
 {
+    return reader->next < reader->argc ? reader->argv[reader->next] : NULL;
+}
+
+/* Fails for an unknown option. The message has what other programs mean by it, with what follows,
+ * or an option that is written nearly so. */
+static enum gf_status unknown_option(const struct reader *reader, const char *text)
+{
+    struct gf_error *const error = reader->error;
+    const char *const next = peek(reader);
     const bool has_digits = text[1] != '-' && isdigit((unsigned char)text[2]);
     const char *const name = text + strspn(text, "-");
     const size_t length = has_digits ? 1 : strcspn(name, "=");
     const char *value = name[length] ? name + length + !has_digits : next;
     if (value && *value == '-' && !isdigit((unsigned char)value[1]))
         value = NULL;
-    char word[32], item[160];
+    char word[32], item[160], together[160];
     struct gf_error line;
     struct gf_foreign_answer answer;
+    size_t end = (size_t)snprintf(together, sizeof together, "%.60s", text);
+    for (int i = reader->next; i < reader->argc && i < reader->next + 3 && end < 100; i++)
+        end += (size_t)snprintf(together + end, sizeof together - end, "%c%.50s",
+                                strchr(together, '=') ? ' ' : '=', reader->argv[i]);
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     snprintf(item, sizeof item, "%s%s%.100s", word, value ? "=" : "", value ? value : "");
+    (void)gf_fail(&line, GF_ERROR_USAGE, "unknown option '%.60s'", text);
+    if (gf_chain_answer(GF_FOREIGN_TOGETHER, together, &answer) ||
+        gf_chain_answer(GF_FOREIGN_OPTION, item, &answer))
+        return gf_chain_fail_answer(line.text, ": ", &answer, error);
     if (gf_filter_find(word))
         return fail_dashed(text, item, error);
-    (void)gf_fail(&line, GF_ERROR_USAGE, "unknown option '%.60s'", text);
-    if (gf_chain_answer(GF_FOREIGN_OPTION, item, &answer))
-        return gf_chain_fail_answer(line.text, ": ", &answer, error);
     const struct gf_option *const option = like(word);
     if (option) {
         const bool takes = value && takes_value(option) && !option->optional;
@@ -165,12 +185,6 @@ static enum gf_status unknown_option(const char *text, const char *next, struct 
     return best ? gf_fail(error, GF_ERROR_USAGE, "%s; did you mean the filter '%s'?", line.text,
                           best)
                 : gf_fail(error, GF_ERROR_USAGE, "%s (--help lists them)", line.text);
-}
-
-/* Returns the argument that is read next; NULL after the last one. */
-static const char *peek(const struct reader *reader)
-{
-    return reader->next < reader->argc ? reader->argv[reader->next] : NULL;
 }
 
 static enum gf_status begin_output(struct reader *reader, const char *name)
@@ -201,7 +215,17 @@ static enum gf_status set(struct reader *reader, const struct gf_option *option,
     reader->given[index] = true;
     if (option->of_output && !reader->in_environment)
         reader->command->given |= (uint64_t)1 << index;
-    return gf_option_set(option, value, reader->command, reader->error);
+    const enum gf_status status = gf_option_set(option, value, reader->command, reader->error);
+    if (!status)
+        return GF_OK;
+    char item[100];
+    struct gf_foreign_answer answer;
+    snprintf(item, sizeof item, "%s=%.60s", option->name, value ? value : "");
+    const struct gf_error before = *reader->error;
+    return gf_chain_answer(GF_FOREIGN_OPTION, item, &answer) &&
+                   strncmp(answer.meaning + 2, option->name, strlen(option->name)) != 0
+               ? gf_chain_fail_answer(before.text, ": ", &answer, reader->error)
+               : status;
 }
 
 /* Takes the next argument as the option's value. *value becomes NULL if the value is left out. */
@@ -241,7 +265,7 @@ static enum gf_status read_long(struct reader *reader, const char *text)
     const char *value = text[2 + length] ? text + 2 + length + 1 : NULL;
     GF_TRY(gf_study_check(text, reader->error));
     if (!option)
-        return unknown_option(text, peek(reader), reader->error);
+        return unknown_option(reader, text);
     const char *const before =
         reader->in_environment ? "" : reader->argv[reader->next - 2]; /* of main() at least */
     if (!value && (!strcmp(before, "--help") || !strcmp(before, "-h"))) {
@@ -258,14 +282,16 @@ static enum gf_status read_long(struct reader *reader, const char *text)
 static enum gf_status read_short(struct reader *reader, const char *text)
 {
     struct gf_foreign_answer answer;
-    if (text[2] && (gf_filter_find(text + 1) ||
+    const bool is_level = text[1] == 'o' && isdigit((unsigned char)text[2]) && !text[3];
+    if (text[2] && (gf_filter_find(text + 1) || is_level ||
+                    (text[3] && find_name(text + 1, strcspn(text + 1, "="))) ||
                     (text[3] && (gf_foreign_answer(GF_FOREIGN_OPTION, text + 1, true, &answer) ||
                                  gf_foreign_answer(GF_FOREIGN_FILTER, text + 1, true, &answer)))))
-        return unknown_option(text, peek(reader), reader->error);
+        return unknown_option(reader, text);
     for (const char *at = text + 1; *at; at++) {
         const struct gf_option *const option = find_letter(*at);
         if (!option)
-            return unknown_option(text, peek(reader), reader->error);
+            return unknown_option(reader, text);
         const char *value = NULL;
         enum gf_status status = GF_OK;
         const bool attached = at[1] && takes_value(option) && !option->optional;
@@ -316,8 +342,10 @@ static enum gf_status check_name(const char *word, const char *chain, struct gf_
     if (find_name(word, strlen(word)))
         return gf_fail(error, GF_ERROR_USAGE, "'%s' is an option, not a filter: --%s", word, word);
     const bool is_plus = *word == '+';
-    if (!gf_chain_answer(GF_FOREIGN_OPTION, chain, &answer) &&
-        !gf_chain_answer(GF_FOREIGN_OPTION, chain + is_plus, &answer))
+    char item[160];
+    snprintf(item, sizeof item, "%.*s", (int)gf_foreign_length(chain), chain);
+    if (!word[1] || (!gf_chain_answer(GF_FOREIGN_OPTION, item, &answer) &&
+                     !gf_chain_answer(GF_FOREIGN_OPTION, item + is_plus, &answer)))
         return GF_OK;
     if (!strncmp(answer.meaning, "--", 2) && gf_filter_suggest(word + is_plus))
         return GF_OK;
@@ -355,17 +383,30 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
         GF_TRY(gf_input_check_meant(text, reader->error));
     /* If a shell has expanded -i *.jpg, all names except the first stand where chains are
      * expected. */
-    if (gf_file_format_named(text) != GF_FILE_AUTO && gf_input_stat(text, &file))
+    if (gf_file_format_named(text) != GF_FILE_AUTO && gf_input_stat(text, &file)) {
+        char names[120] = "";
+        for (const char *name = text; name && strlen(names) < 50 && gf_input_stat(name, &file);
+             name = reader->next < reader->argc ? reader->argv[reader->next++] : NULL)
+            snprintf(names + strlen(names), sizeof names - strlen(names), " -i %.60s", name);
         return gf_fail(reader->error, GF_ERROR_USAGE,
-                       "'%.80s' is a file, where a chain was expected: %s", text,
+                       "'%.80s' is a file, where a chain was expected: %s%s", text,
                        reader->command->inputs
-                           ? "quote the pattern, or give each file an -i"
+                           ? "quote the pattern, or give each file an -i, as"
                            : "files are named as in -i in.png -o out.png, and chains as in "
-                             "resize=50%");
+                             "resize=50%",
+                       reader->command->inputs ? names : "");
+    }
     if (reader->in_environment)
         return gf_fail(reader->error, GF_ERROR_USAGE, "'%.80s' is no option", text);
-    if (*chain)
-        return gf_command_fail_chains(*chain, text, reader->error);
+    if (*chain) {
+        char values[80]; /* as in "resize 300 200" */
+        size_t end = (size_t)snprintf(values, sizeof values, "%.70s", text);
+        while ((text = peek(reader)) && isdigit((unsigned char)*text) && end < sizeof values - 1) {
+            end += (size_t)snprintf(values + end, sizeof values - end, ":%s", text);
+            reader->next++;
+        }
+        return gf_command_fail_chains(*chain, values, reader->error);
+    }
     *chain = text;
     GF_TRY(check_number(reader, text));
     return check_names(reader, text);

@@ -70,9 +70,15 @@ enum gf_status gf_command_begin_output(struct gf_command *command,
 
 enum gf_status gf_command_fail_chains(const char *first, const char *second, struct gf_error *error)
 {
-    if (gf_filter_find(first) && isdigit((unsigned char)second[0]))
-        return gf_fail(error, GF_ERROR_USAGE, "'%.80s' is no filter; did you mean '%.80s=%.80s'?",
-                       second, first, second);
+    struct gf_foreign_answer answer = {.whose = ""};
+    char item[200];
+    snprintf(item, sizeof item, "%.80s=%.80s", first, second);
+    const bool is_filter = gf_filter_find(first);
+    if (isdigit((unsigned char)second[0]) &&
+        (gf_chain_answer(is_filter ? GF_FOREIGN_HINT : GF_FOREIGN_FILTER, item, &answer) ||
+         is_filter))
+        return gf_fail(error, GF_ERROR_USAGE, "'%.80s' is no filter; did you mean '%s'?", second,
+                       *answer.meaning ? answer.meaning : item);
     return gf_fail(error, GF_ERROR_USAGE,
                    "two chains, '%.80s' and '%.80s': filters are joined by commas, files named by "
                    "-i and -o",
