@@ -214,6 +214,13 @@ run 2 gpufilter -i a.ppm -o logos/a.png invert:region=logos/a.png
 stderr_like "the output would replace 'logos/a.png', which the chain reads"
 same in.png logos/a.png
 same in.png figures.png
+gpufilter -q -i a.ppm -i b.ppm -o logo-film.png --fps=5
+cp in.png logo-1.png
+run 4 gpufilter -i logo-film.png -o 'logo-{n}.png' overlay=logo-1.png
+stderr_like "logo-1.png: is an output and a file that the chain reads; --in-place allows that"
+run 2 gpufilter -i a.ppm -i b.ppm -o 'logo-{n}.png' --sheet=1x1 overlay=logo-1.png
+stderr_like "logo-1.png: is an output and a file that the chain reads; --in-place allows that"
+same in.png logo-1.png
 run 0 gpufilter -i a.ppm -o logos/a.png --in-place overlay=logos/a.png
 
 begin "the log and the files for figures are different files"

@@ -371,6 +371,9 @@ enum gf_status gf_sheet_name_pages(const struct gf_batch_request *request, char 
         const struct gf_template_values values = {.input = &inputs->item[i],
                                                   .number = i / tiles + 1};
         GF_TRY(gf_template_expand(sheet->name, &values, &path[i], error));
+        const char *const kept = gf_batch_replaced(request, path[i]);
+        if (kept)
+            return gf_fail(error, GF_ERROR_USAGE, "%s: is an output and %s", path[i], kept);
     }
     GF_TRY(gf_sink_format(path[0], &sheet->options, GF_FILE_PNG, &format, error));
     return sheet->name->is_stdout ? GF_OK : check_pages(request, path, error);

@@ -268,7 +268,7 @@ static enum gf_status read_long(struct reader *reader, const char *text)
         return unknown_option(reader, text);
     const char *const before =
         reader->in_environment ? "" : reader->argv[reader->next - 2]; /* of main() at least */
-    if (!value && (!strcmp(before, "--help") || !strcmp(before, "-h"))) {
+    if (!value && !reader->command->chain && (!strcmp(before, "--help") || !strcmp(before, "-h"))) {
         reader->command->about = option;
         return GF_OK;
     }
