@@ -356,8 +356,8 @@ enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,
     if (!status) {
         peek->in = source->format;
         peek->out = plan.out;
-        gf_plan_free(&plan);
     }
+    gf_plan_free(&plan);
     if (source)
         source->close(source);
     if (!status && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
