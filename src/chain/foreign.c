@@ -78,6 +78,9 @@ static bool find_text(const char *values, const char *key, char *token, size_t s
         const char *const value = named && !bare ? at + name + 1 : at;
         snprintf(token, size, "%.*s", (int)(length - (size_t)(value - at)), value);
         token[strstr(token, " -") ? (size_t)(strstr(token, " -") - token) : strlen(token)] = '\0';
+        const size_t colour = strcspn(token, "@"); /* as in red@0.5 */
+        if (token[colour] && !token[colour + 1 + strspn(token + colour + 1, "0123456789.")])
+            token[colour] = '\0';
         if (last && strrchr(token, '_'))
             memmove(token, strrchr(token, '_') + 1, strlen(strrchr(token, '_')));
         for (char *letter = token; last && *letter; letter++)
@@ -223,7 +226,8 @@ static bool fits(const struct gf_foreign_row *row, const char *item, const char 
 
 size_t gf_foreign_length(const char *chain)
 {
-    const size_t name = strspn(chain, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
+    const size_t name =
+        strspn(chain, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
     if (name && chain[name] == '(' && strchr(chain, ')'))
         return (size_t)(strchr(chain, ')') - chain) + 1;
     size_t length = 0;
@@ -236,15 +240,22 @@ size_t gf_foreign_length(const char *chain)
     }
 }
 
-/* Copies what was typed without the plus signs before numbers, and without their units. */
+/* Copies what was typed without the plus signs before numbers, and without their units. A blank in
+ * the name becomes '_', and the call of a function, NAME(VALUES), NAME=VALUES. */
 static void simplify(const char *item, char *plain, size_t size)
 {
+    const size_t name = strcspn(item, "=:("), end = strlen(item);
+    const bool is_call = item[name] == '(' && item[end - 1] == ')';
     size_t length = 0;
-    for (const char *at = item; *at && length + 1 < size; at++) {
+    for (const char *at = item; at < item + end - is_call && length + 1 < size; at++) {
         const bool is_unit = (!strncasecmp(at, "px", 2) && !is_word(at[2])) ||
                              (!strncasecmp(at, "deg", 3) && !is_word(at[3]));
         if (at > item && is_unit && isdigit((unsigned char)at[-1]))
             at += tolower((unsigned char)*at) == 'p' ? 1 : 2;
+        else if (is_call && at == item + name)
+            plain[length++] = '=';
+        else if (at > item && at < item + name && *at == ' ' && isalpha((unsigned char)at[1]))
+            plain[length++] = '_';
         else if (at == item || *at != '+' || !strchr("=:(", at[-1]) ||
                  !isdigit((unsigned char)at[1 + (at[1] == '.')]))
             plain[length++] = *at;
@@ -271,9 +282,10 @@ bool gf_foreign_answer(enum gf_foreign_kind kind, const char *item, bool usual,
     while (i < ROWS && (table[i].kind != kind || (!fits(&table[i], text, typed.name) &&
                                                   !fits(&table[i], plain, typed.name))))
         i++;
-    /* G'MIC's fx_NAME is mostly NAME. */
-    if (i == ROWS && !strncasecmp(text, "fx_", 3))
-        return gf_foreign_answer(kind, item + 3, usual, answer);
+    /* G'MIC's fx_NAME is mostly NAME, as is Python's MODULE.NAME. */
+    const char *const dot = kind == GF_FOREIGN_FILTER ? strrchr(typed.name, '.') : NULL;
+    if (i == ROWS && (dot || !strncasecmp(text, "fx_", 3)))
+        return gf_foreign_answer(kind, item + (dot ? dot + 1 - typed.name : 3), usual, answer);
     if (i == ROWS && (kind != GF_FOREIGN_FILTER || usual || !strcmp(text, plain)))
         return false;
     *answer = (struct gf_foreign_answer){.whose = "", .row = -1};
