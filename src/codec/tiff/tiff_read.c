@@ -379,13 +379,15 @@ static enum gf_status tiff_take_level(struct gf_source *base, int level, struct 
     handle->name = tiff->level_name;
     const enum gf_status status = gf_tiff_read_layout(handle, &quiet, &tiff->layout, error);
     tiff->layout.cmyk = cmyk;
-    base->format = tiff->layout.format;
-    base->reduction = base->level[level].divisor;
-    if (!status && memcmp(&wanted, &base->format, sizeof wanted) != 0)
+    if (status)
+        return status;
+    if (memcmp(&wanted, &tiff->layout.format, sizeof wanted) != 0)
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: it is no copy of the first page",
                        handle->name);
+    base->format = wanted;
+    base->reduction = base->level[level].divisor;
     gf_tiff_prepare(handle, &tiff->layout);
-    return status ? status : plan(tiff, error);
+    return plan(tiff, error);
 }
 
 /* Opens the page with that number; -1: the usual one (tiff_choose()). directory: offset of the
