@@ -178,7 +178,8 @@ struct gf_tiff_source {
     /* memory: NULL, or the input that holds a stream's bytes and is also `input`. */
     struct gf_input *input, *memory;
     struct gf_blob file;
-    uint64_t directory; /* offset of the picture's directory; 0: the first */
+    struct gf_tiff_coded coded; /* base.tiles points to it if a GPU can decode the tiles */
+    uint64_t directory;         /* offset of the picture's directory; 0: the first */
     /* One handle for each thread that decodes tiles, or for each plane of strips. */
     struct gf_tiff_handle handle[GF_TIFF_HANDLES_MAX];
     unsigned char *buffer[GF_TIFF_HANDLES_MAX];  /* a tile of all planes, or a row of one plane */
@@ -209,6 +210,8 @@ enum gf_status gf_tiff_find_range(struct gf_tiff_source *tiff, gf_tiff_row_reade
 enum gf_status gf_tiff_read_tiles(struct gf_tiff_source *tiff, struct gf_error *error) GF_CHECKED;
 /* Lets libtiff convert the strip or the row of tiles that begins with the next row into `band`. */
 enum gf_status gf_tiff_read_display(struct gf_tiff_source *tiff, struct gf_error *error) GF_CHECKED;
+/* Describes tiles that are JPEGs for a GPU, as tiff->base.tiles. Does nothing for other kinds. */
+void gf_tiff_describe_tiles(struct gf_tiff_source *tiff);
 /* Reads the next row of a picture in strips. */
 enum gf_status gf_tiff_read_strip_row(struct gf_tiff_source *tiff, unsigned char *dst,
                                       struct gf_error *error) GF_CHECKED;

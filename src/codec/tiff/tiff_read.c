@@ -237,6 +237,7 @@ static enum gf_status open_first(struct gf_tiff_source *tiff, int wanted, struct
     stored.is_float = tiff->layout.number == GF_TIFF_FLOAT;
     tiff->base.stored = stored;
     gf_tiff_prepare(handle, &tiff->layout);
+    gf_tiff_describe_tiles(tiff);
     return gf_tiff_read_metadata(handle, &tiff->options, &tiff->base.metadata)
                ? prepare_colours(tiff, error)
                : gf_fail_memory(error);
