@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/host_device.h"
+#include "codec/common/metadata/tiff_coded.h"
 #include "codec/jpeg/jpeg_header.h"
 #include "cuda/common/coder.h"
 #include "gpufilter/options.h"
@@ -13,6 +14,9 @@ GF_C_BEGIN
 
 struct gf_jpeg_decode_picture {
     const struct gf_jpeg_header *header;
+    /* NULL, or the picture is the tiles of a TIFF: there is no header, and `data` are the bytes
+     * that the description means. */
+    const struct gf_tiff_coded *tiles;
     const unsigned char *data; /* the whole file, in pinned host memory or in device memory */
     size_t size;
     int reduction;      /* 1; 2, 4 or 8: libjpeg-turbo's scaled decoding at 1/2, 1/4 or 1/8 */
@@ -35,6 +39,9 @@ void gf_jpeg_decoder_cut(struct gf_jpeg_decoder *decoder, unsigned subsequence_b
 
 /* Returns the bytes of device memory that a picture needs in a group, without `out`. */
 uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size, int reduction);
+/* The same for a picture of tiles, which are decoded in groups as large as memory allows: what is
+ * enough for many of them. */
+uint64_t gf_jpeg_tiles_bytes(const struct gf_jpeg_decode_picture *picture);
 
 GF_C_END
 

@@ -35,6 +35,7 @@ struct jpeg_picture {
                                    * MCUs of the scan */
     unsigned char *out;           /* RGB or gray, in device memory */
     size_t pitch;
+    int shown_width, shown_height; /* the pixels that are written */
 };
 
 /* The bits of a picture's flags. Each bit is a reason why libjpeg-turbo must decode the picture. */
@@ -107,8 +108,14 @@ struct jpeg_tables {
 
 /* A picture's stream as the host describes it. */
 struct jpeg_stream {
-    uint64_t raw;   /* the start of the scan in the group's bytes, a multiple of 16 */
-    uint64_t words; /* the start of the stream in the group's words */
+    /* The start of the scan in the group's bytes, a multiple of 16. Of a tile of a TIFF the first
+     * `skipped` bytes there are none of the scan. */
+    uint64_t raw;
+    unsigned skipped;
+    bool is_tile;       /* `raw` was chosen by the caller */
+    bool shares_tables; /* the picture before it has the same tables */
+    unsigned tables;    /* the index of the picture's tables */
+    uint64_t words;     /* the start of the stream in the group's words */
     unsigned raw_bytes;
     unsigned first_tile, tiles;
     unsigned first_interval, intervals; /* the first interval and the number of intervals in the
@@ -192,9 +199,9 @@ struct jpeg_group {
     unsigned *interval_byte;        /* the start of each interval in bytes, and the end of the last
                                      * interval */
     unsigned *interval_subsequence; /* the same positions in subsequences */
-    struct jpeg_tables *tables;
-    uint16_t *exits, *blocks; /* the exit of each subsequence, and the number of its blocks */
-    uint16_t *sequence_entry; /* the assumed entry of each sequence's first own subsequence */
+    struct jpeg_tables *tables;     /* see jpeg_stream.tables */
+    uint16_t *exits, *blocks;       /* the exit of each subsequence, and the number of its blocks */
+    uint16_t *sequence_entry;       /* the assumed entry of each sequence's first own subsequence */
     unsigned *sequence_blocks;
     int4 *dc_sums; /* for each tile, the sums since its last interval began */
     int16_t *coefficients, *dc;

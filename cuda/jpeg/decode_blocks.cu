@@ -177,8 +177,8 @@ static __global__ void __launch_bounds__(SEQUENCE) decode_kernel(const struct jp
     const unsigned subsequences = group.found[picture].subsequences;
     if (__syncthreads_or(!threadIdx.x && group.flags[picture]) || begin >= subsequences)
         return;
-    load_shared<SEQUENCE>(shared->one, group.tables[picture].one, sizeof shared->one);
-    load_shared<SEQUENCE>(shared->beyond, group.tables[picture].beyond,
+    load_shared<SEQUENCE>(shared->one, group.tables[stream->tables].one, sizeof shared->one);
+    load_shared<SEQUENCE>(shared->beyond, group.tables[stream->tables].beyond,
                           stream->beyond * sizeof(uint16_t));
     if (threadIdx.x < PLACES)
         shared->place[threadIdx.x] =

@@ -9,7 +9,8 @@
 
 /* The numbers of elements that a picture or a group needs in each array. */
 struct jpeg_amounts {
-    uint64_t pictures, raw, words, tiles, intervals, subsequences, sequences, dc_tiles, blocks;
+    uint64_t pictures, tables, raw, words, tiles, intervals, subsequences, sequences, dc_tiles,
+        blocks;
     uint64_t scanned, scans; /* the pictures of several scans, and their scans */
     /* The entries of jpeg_tables.beyond of the picture with the most of them. */
     uint64_t beyond;
@@ -157,6 +158,8 @@ static void describe_size(const struct gf_jpeg_decode_picture *from, struct jpeg
     picture->blocks = (unsigned)picture->mcus_across * picture->mcus_down * picture->blocks_per_mcu;
     picture->out = from->out.data;
     picture->pitch = from->out.pitch;
+    picture->shown_width = ceil_div(header->width, from->reduction);
+    picture->shown_height = ceil_div(header->height, from->reduction);
 }
 
 static void describe_blocks(const struct jpeg_picture *picture, const unsigned pair_of_component[3],
@@ -187,6 +190,17 @@ static bool describe_several(const struct gf_jpeg_decode_picture *from,
            gf_jpeg_describe_scans(header, picture, NULL);
 }
 
+/* Describes the bytes of a single scan. Returns false if they are too few for the picture, which
+ * is then refused before it gets memory. */
+static bool describe_bytes(const struct jpeg_picture *picture, unsigned bytes,
+                           struct jpeg_stream *stream)
+{
+    stream->raw_bytes = bytes;
+    stream->tiles = blocks_for(bytes, UNSTUFF_TILE);
+    return (uint64_t)picture->blocks * BLOCK_BITS_LEAST <= 8ull * bytes &&
+           (uint64_t)(stream->intervals - 1) * MARKER_BYTES < bytes;
+}
+
 bool gf_jpeg_describe(const struct gf_jpeg_decode_picture *from, unsigned subsequence_bits,
                       struct jpeg_picture *picture, struct jpeg_stream *stream)
 {
@@ -201,17 +215,13 @@ bool gf_jpeg_describe(const struct gf_jpeg_decode_picture *from, unsigned subseq
     if (!describe_tables(header, stream, pair_of_component))
         return false;
     describe_blocks(picture, pair_of_component, stream);
-    stream->raw_bytes = (unsigned)(from->size - header->scan);
     stream->mcus = (unsigned)picture->mcus_across * (unsigned)picture->mcus_down;
     const bool whole = !header->restart_interval || header->restart_interval >= stream->mcus;
     stream->interval_mcus = whole ? stream->mcus : header->restart_interval;
     stream->intervals = blocks_for(stream->mcus, stream->interval_mcus);
-    stream->tiles = blocks_for(stream->raw_bytes, UNSTUFF_TILE);
     stream->subsequence_bits = subsequence_bits;
     stream->overlap = OVERLAP_BITS / subsequence_bits;
-    /* A picture whose scan is too short for its size is refused before it gets memory. */
-    return (uint64_t)picture->blocks * BLOCK_BITS_LEAST <= 8ull * stream->raw_bytes &&
-           (uint64_t)(stream->intervals - 1) * MARKER_BYTES < stream->raw_bytes;
+    return describe_bytes(picture, (unsigned)(from->size - header->scan), stream);
 }
 
 struct jpeg_amounts gf_jpeg_picture_amounts(const struct jpeg_picture *picture,
@@ -221,7 +231,8 @@ struct jpeg_amounts gf_jpeg_picture_amounts(const struct jpeg_picture *picture,
     struct jpeg_amounts amounts;
     memset(&amounts, 0, sizeof amounts);
     amounts.pictures = 1;
-    amounts.raw = aligned(stream->raw_bytes);
+    amounts.tables = !stream->shares_tables;
+    amounts.raw = stream->is_tile ? 0 : aligned(stream->raw_bytes);
     amounts.blocks = picture->blocks;
     amounts.scratch = aligned(gf_jpeg_reconstruct_bytes(picture));
     amounts.scanned = stream->scans > 0;
@@ -241,6 +252,7 @@ struct jpeg_amounts gf_jpeg_picture_amounts(const struct jpeg_picture *picture,
 void gf_jpeg_amounts_add(struct jpeg_amounts *sum, const struct jpeg_amounts *other)
 {
     sum->pictures += other->pictures;
+    sum->tables += other->tables;
     sum->raw += other->raw;
     sum->words += other->words;
     sum->tiles += other->tiles;
@@ -268,7 +280,9 @@ void gf_jpeg_place(const struct jpeg_described *described, unsigned index,
     struct jpeg_stream *const stream = &described->streams[index];
     const struct jpeg_amounts own = gf_jpeg_picture_amounts(picture, stream);
     picture->first_block = (unsigned)before->blocks;
-    stream->raw = before->raw;
+    if (!stream->is_tile)
+        stream->raw = before->raw;
+    stream->tables = (unsigned)before->tables - stream->shares_tables;
     stream->words = before->words;
     stream->first_tile = (unsigned)before->tiles;
     stream->first_interval = (unsigned)before->intervals;
@@ -338,7 +352,7 @@ struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amou
     take(&arena, group->words, amounts->words);
     take(&arena, group->interval_byte, amounts->intervals);
     take(&arena, group->interval_subsequence, amounts->intervals);
-    take(&arena, group->tables, amounts->pictures);
+    take(&arena, group->tables, amounts->tables);
     take(&arena, group->exits, amounts->subsequences);
     take(&arena, group->blocks, amounts->subsequences);
     take(&arena, group->sequence_entry, amounts->sequences);
@@ -452,9 +466,11 @@ static enum gf_status launch(struct gf_jpeg_decoder *decoder, struct jpeg_layout
     return GF_OK;
 }
 
-/* A picture of a group, and the picture in the caller's list. */
+/* A picture of a group, and the picture in the caller's list, of which it may be a tile. */
 struct member {
     struct gf_jpeg_decode_picture *picture;
+    const struct gf_jpeg_header *header;
+    const unsigned char *data; /* the JPEG */
     struct jpeg_picture about;
     struct jpeg_stream stream;
 };
@@ -465,8 +481,10 @@ static size_t raw_begin(const struct gf_jpeg_header *header)
     return header->scans ? gf_jpeg_scans_begin(header) : header->scan;
 }
 
+/* Decodes a group. tiles: NULL, or the bytes with the scans of all members, which are tiles. */
 static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct member *members,
-                                const struct jpeg_amounts *amounts, struct gf_error *error)
+                                const struct jpeg_amounts *amounts, const unsigned char *tiles,
+                                struct gf_error *error)
 {
     struct jpeg_layout host = gf_jpeg_lay_out(NULL, amounts);
     const unsigned count = (unsigned)amounts->pictures;
@@ -479,19 +497,23 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     memset(&before, 0, sizeof before);
     copies.count = 0;
     CODER_TRY(decoder, coder_mark(decoder, 0, decoder->stream));
+    if (tiles)
+        CODER_TRY(decoder,
+                  coder_copy(decoder, &copies, (void *)device.group.raw, tiles, amounts->raw));
     for (unsigned i = 0; i < count; i++) {
-        const struct gf_jpeg_decode_picture *const picture = members[i].picture;
-        const struct jpeg_amounts own =
-            gf_jpeg_picture_amounts(&members[i].about, &members[i].stream);
-        CODER_TRY(decoder, coder_copy(decoder, &copies, (void *)(device.group.raw + before.raw),
-                                      picture->data + raw_begin(picture->header),
-                                      members[i].stream.raw_bytes));
-        host.described.pictures[i] = members[i].about;
-        host.described.streams[i] = members[i].stream;
-        gf_jpeg_place(&host.described, i, &before, picture->header);
+        const struct member *const member = &members[i];
+        const struct jpeg_amounts own = gf_jpeg_picture_amounts(&member->about, &member->stream);
+        if (!tiles)
+            CODER_TRY(decoder, coder_copy(decoder, &copies, (void *)(device.group.raw + before.raw),
+                                          member->data + raw_begin(member->header),
+                                          member->stream.raw_bytes));
+        host.described.pictures[i] = member->about;
+        host.described.streams[i] = member->stream;
+        gf_jpeg_place(&host.described, i, &before, member->header);
         gf_jpeg_amounts_add(&before, &own);
     }
-    CODER_TRY(decoder, order_scans(&host.described, count));
+    if (amounts->scans)
+        CODER_TRY(decoder, order_scans(&host.described, count));
     CODER_TRY(decoder,
               coder_copy(decoder, &copies, decoder->memory, decoder->pinned, host.described_bytes));
     CODER_TRY(decoder, coder_queue_copies(decoder, &copies));
@@ -502,9 +524,9 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     CODER_TRY(decoder, coder_wait(decoder));
     for (unsigned i = 0; i < count; i++) {
         struct gf_jpeg_decode_picture *const picture = members[i].picture;
-        picture->decoded = !host.described.flags[i];
-        picture->end = picture->header->scans ? picture->header->end
-                                              : picture->header->scan + host.described.ends[i];
+        const struct gf_jpeg_header *const header = members[i].header;
+        picture->decoded &= !host.described.flags[i];
+        picture->end = header->scans ? header->end : header->scan + host.described.ends[i];
     }
     return coder_add_times(decoder, error);
 }
@@ -542,7 +564,7 @@ static enum gf_status run_groups(struct gf_jpeg_decoder *decoder, struct member 
     for (int i = 0; i < count && !status; i++) {
         struct member *member = &members[sum.pictures];
         pictures[i].decoded = false;
-        if (!fits(&pictures[i]) ||
+        if (pictures[i].tiles || !fits(&pictures[i]) ||
             !gf_jpeg_describe(&pictures[i], bits, &member->about, &member->stream))
             continue;
         const struct jpeg_amounts own = gf_jpeg_picture_amounts(&member->about, &member->stream);
@@ -551,16 +573,158 @@ static enum gf_status run_groups(struct gf_jpeg_decoder *decoder, struct member 
         if (gf_jpeg_lay_out(NULL, &own).bytes > decoder->memory_most)
             continue;
         if (gf_jpeg_lay_out(NULL, &with).bytes > decoder->memory_most) {
-            status = run_group(decoder, members, &sum, error);
+            status = run_group(decoder, members, &sum, NULL, error);
             members[0] = *member;
             member = &members[0];
             with = own;
         }
         member->picture = &pictures[i];
+        member->header = pictures[i].header;
+        member->data = pictures[i].data;
+        pictures[i].decoded = true; /* unless the device finds damage */
         sum = with;
     }
     if (sum.pictures && !status)
-        status = run_group(decoder, members, &sum, error);
+        status = run_group(decoder, members, &sum, NULL, error);
+    return status;
+}
+
+/* Pictures that are tiles of a TIFF. A group has tiles in their order, whose bytes are copied with
+ * all that lies between them. Most tiles begin with the same bytes, up to their scans: what was
+ * described for one holds for the next. */
+
+enum { TILES_MOST = 4096 };                         /* of a group */
+static constexpr uint64_t BETWEEN_MOST = 64u << 20; /* bytes between a group's tiles */
+
+static bool suits(const struct gf_tiff_coded *coded, const struct gf_jpeg_header *header)
+{
+    bool good = header->width == coded->tile_width && header->height == coded->tile_height &&
+                header->components == coded->channels && !header->scans;
+    for (int c = 0; c < header->components; c++)
+        good &= header->component[c].h == (c ? 1 : coded->h) &&
+                header->component[c].v == (c ? 1 : coded->v);
+    return good;
+}
+
+/* Describes a tile. last: the tile before it in the group, or NULL. The tile may need *header,
+ * which it then refers to. Returns false if the CPU must decode the picture. */
+static bool describe_tile(const struct gf_jpeg_decode_picture *from, int tile,
+                          const struct member *last, struct gf_jpeg_header *header,
+                          struct member *member)
+{
+    const struct gf_tiff_coded *const coded = from->tiles;
+    struct jpeg_picture *const about = &member->about;
+    struct gf_jpeg_decode_picture alone;
+    size_t offset, size;
+    if (!gf_tiff_coded_tile(coded, from->data, from->size, tile, &offset, &size))
+        return false;
+    const unsigned char *const data = from->data + offset;
+    if (last && size > last->header->scan && !memcmp(data, last->data, last->header->scan)) {
+        *member = *last;
+        member->stream.shares_tables = true;
+    } else {
+        memset(&alone, 0, sizeof alone);
+        alone.header = member->header = header;
+        alone.size = size;
+        alone.reduction = 1;
+        if (!gf_jpeg_header_read_tile(from->data + coded->tables, (size_t)coded->tables_bytes, data,
+                                      size, header) ||
+            !suits(coded, header))
+            return false;
+        header->ycc = coded->ycc;
+        if (!gf_jpeg_describe(&alone, SUBSEQUENCE_LEAST, about, &member->stream))
+            return false;
+    }
+    const int x = tile % coded->columns * coded->tile_width,
+              y = tile / coded->columns * coded->tile_height;
+    const size_t scan = offset + member->header->scan;
+    member->data = data;
+    about->out = from->out.data + (size_t)y * from->out.pitch + (size_t)x * coded->channels;
+    about->pitch = from->out.pitch;
+    about->shown_width = min(coded->tile_width, coded->width - x);
+    about->shown_height = min(coded->tile_height, coded->height - y);
+    member->stream.is_tile = true;
+    member->stream.skipped = scan % VECTOR;
+    member->stream.raw = scan - scan % VECTOR;
+    size -= member->header->scan;
+    return size < RAW_MOST &&
+           describe_bytes(about, (unsigned)(size + scan % VECTOR), &member->stream);
+}
+
+extern "C" uint64_t gf_jpeg_tiles_bytes(const struct gf_jpeg_decode_picture *picture)
+{
+    static constexpr uint64_t ENOUGH = 256u << 20;
+    struct gf_jpeg_header header;
+    struct member member;
+    if (!describe_tile(picture, 0, NULL, &header, &member))
+        return 0;
+    const struct jpeg_amounts own = gf_jpeg_picture_amounts(&member.about, &member.stream);
+    const uint64_t tiles = (uint64_t)picture->tiles->columns * picture->tiles->rows,
+                   least = gf_jpeg_lay_out(NULL, &own).bytes + aligned(member.stream.raw_bytes),
+                   all = tiles * least;
+    return all < ENOUGH ? all : least > ENOUGH ? least : ENOUGH;
+}
+
+/* Takes tiles from number *next on into a group, as many as memory allows, with the bytes from
+ * *begin on. Returns false if the CPU must decode the picture. */
+static bool take_tiles(const struct gf_jpeg_decoder *decoder,
+                       struct gf_jpeg_decode_picture *picture, int most, int *next,
+                       struct member *members, struct gf_jpeg_header *headers,
+                       struct jpeg_amounts *sum, uint64_t *begin)
+{
+    uint64_t end = 0, scans = 0;
+    *begin = UINT64_MAX;
+    memset(sum, 0, sizeof *sum);
+    for (; sum->pictures < TILES_MOST && *next < most; ++*next) {
+        struct member *const member = &members[sum->pictures];
+        const uint64_t count = sum->pictures;
+        if (!describe_tile(picture, *next, count ? member - 1 : NULL, &headers[sum->tables],
+                           member))
+            return false;
+        const struct jpeg_stream *const stream = &member->stream;
+        const struct jpeg_amounts own = gf_jpeg_picture_amounts(&member->about, stream);
+        const uint64_t low = stream->raw < *begin ? stream->raw : *begin,
+                       own_end = stream->raw + stream->raw_bytes,
+                       high = own_end > end ? own_end : end;
+        struct jpeg_amounts with = *sum;
+        gf_jpeg_amounts_add(&with, &own);
+        with.raw = high - low;
+        scans += stream->raw_bytes;
+        if (gf_jpeg_lay_out(NULL, &with).bytes > decoder->memory_most ||
+            with.raw > scans + BETWEEN_MOST)
+            break;
+        member->picture = picture;
+        *sum = with;
+        *begin = low;
+        end = high;
+    }
+    for (uint64_t i = 0; i < sum->pictures; i++)
+        members[i].stream.raw -= *begin;
+    return sum->pictures > 0;
+}
+
+static enum gf_status run_tiles(struct gf_jpeg_decoder *decoder,
+                                struct gf_jpeg_decode_picture *picture, struct gf_error *error)
+{
+    const struct gf_tiff_coded *const coded = picture->tiles;
+    const struct gf_format format = picture->out.format;
+    const int count = coded->columns * coded->rows, most = min(count, TILES_MOST);
+    struct member *const members = (struct member *)malloc(most * sizeof *members);
+    struct gf_jpeg_header *const headers = (struct gf_jpeg_header *)malloc(most * sizeof *headers);
+    enum gf_status status = members && headers ? GF_OK : gf_fail_memory(error);
+    struct jpeg_amounts sum;
+    uint64_t begin;
+    picture->decoded = format.width == coded->width && format.height == coded->height &&
+                       format.channels == coded->channels && format.bits == 8 && !picture->out.y &&
+                       picture->out.rows == format.height;
+    for (int next = 0; !status && picture->decoded && next < count;) {
+        if (take_tiles(decoder, picture, count, &next, members, headers, &sum, &begin))
+            status = run_group(decoder, members, &sum, picture->data + begin, error);
+        else
+            picture->decoded = false;
+    }
+    free(members);
+    free(headers);
     return status;
 }
 
@@ -573,7 +737,9 @@ extern "C" enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
     if (!members)
         return gf_fail_memory(error);
     coder_begin_times(decoder);
-    const enum gf_status status = run_groups(decoder, members, pictures, count, error);
+    enum gf_status status = run_groups(decoder, members, pictures, count, error);
+    for (int i = 0; i < count && !status; i++)
+        status = pictures[i].tiles ? run_tiles(decoder, &pictures[i], error) : GF_OK;
     if (status) /* after the return the caller may free the files that the device still reads */
         (void)cudaStreamSynchronize(decoder->stream);
     free(members);

@@ -37,7 +37,8 @@ static __device__ __forceinline__ void load_piece(const unsigned char *raw, unsi
         words[i / 4] |= at + i < bytes ? (unsigned)raw[at + i] << 8 * (i % 4) : 0;
 }
 
-static __device__ __forceinline__ struct kinds sort_bytes(const unsigned char *raw, unsigned at,
+static __device__ __forceinline__ struct kinds sort_bytes(const unsigned char *raw,
+                                                          unsigned skipped, unsigned at,
                                                           unsigned bytes, unsigned words[4])
 {
     unsigned full = 0, zero = 0, restart = 0;
@@ -48,10 +49,10 @@ static __device__ __forceinline__ struct kinds sort_bytes(const unsigned char *r
         zero |= set_bytes(__vcmpeq4(words[i], 0)) << 4 * i;
         restart |= set_bytes(__vcmpeq4(words[i] & 0xf8f8f8f8u, 0xd0d0d0d0u)) << 4 * i;
     }
-    const unsigned before = at ? raw[at - 1] : 0;
+    const unsigned before = at ? raw[at - 1] : 0; /* `skipped` is less than a piece */
     const unsigned after = at + PIECE < bytes ? raw[at + PIECE] : MARKER;
     const unsigned left = bytes - at < PIECE ? bytes - at : PIECE;
-    const unsigned there = (1u << left) - 1;
+    const unsigned there = ((1u << left) - 1) & ~(at ? 0 : (1u << skipped) - 1);
     full &= there;
     /* Bit PIECE stands for the byte after the piece. A marker is assumed after the last byte. */
     const unsigned zeros = (zero & there) | (left == PIECE && !after) << PIECE;
@@ -91,7 +92,7 @@ static __global__ void __launch_bounds__(UNSTUFF_THREADS)
     struct kinds kinds = {0, 0, 0};
     unsigned words[4], total;
     if (at < stream->raw_bytes)
-        kinds = sort_bytes(group.raw + stream->raw, at, stream->raw_bytes, words);
+        kinds = sort_bytes(group.raw + stream->raw, stream->skipped, at, stream->raw_bytes, words);
     const bool stops = cut_at_stop(&kinds, &first);
     (void)block_exclusive_sum<UNSTUFF_THREADS>(
         (unsigned)__popc(kinds.kept) | (unsigned)__popc(kinds.restarts) << 16, warps, &total);
@@ -175,7 +176,7 @@ static __global__ void __launch_bounds__(UNSTUFF_THREADS)
     struct kinds kinds = {0, 0, 0};
     unsigned words[4], total;
     if (at < stream->raw_bytes)
-        kinds = sort_bytes(raw, at, stream->raw_bytes, words);
+        kinds = sort_bytes(raw, stream->skipped, at, stream->raw_bytes, words);
     const bool stops = cut_at_stop(&kinds, &first);
     const unsigned before = block_exclusive_sum<UNSTUFF_THREADS>(
         (unsigned)__popc(kinds.kept) | (unsigned)__popc(kinds.restarts) << 16, warps, &total);
@@ -359,7 +360,8 @@ static __global__ void __launch_bounds__(PREPARE_THREADS)
             group.found[picture].subsequences = 0;
         return;
     }
-    make_tables(group.streams[picture].codes, &group.tables[picture]);
+    if (!group.streams[picture].shares_tables)
+        make_tables(group.streams[picture].codes, &group.tables[group.streams[picture].tables]);
     if (!__syncthreads_or(!threadIdx.x && group.flags[picture]))
         count_subsequences(&group, picture);
 }

@@ -181,8 +181,7 @@ static void add_picture(struct job_list *list, const struct jpeg_picture *pictur
         return;
     job.side = gray ? picture->side[0] : BLOCK_SIDE;
     job.blocks = blocks_of(picture, 0);
-    job.out = {picture->out, (unsigned)picture->pitch, ceil_div(picture->width, picture->reduction),
-               ceil_div(picture->height, picture->reduction)};
+    job.out = {picture->out, (unsigned)picture->pitch, picture->shown_width, picture->shown_height};
     add_job(list, &job);
 }
 

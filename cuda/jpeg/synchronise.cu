@@ -46,7 +46,7 @@ static __device__ __forceinline__ struct source
 load_source(uint32_t *shared, const struct jpeg_group &group, unsigned picture)
 {
     const struct jpeg_stream *const stream = &group.streams[picture];
-    const struct jpeg_tables *const tables = &group.tables[picture];
+    const struct jpeg_tables *const tables = &group.tables[stream->tables];
     uint32_t *const beyond = shared + PAIRS * WALK_PAIR;
     load_shared<SEQUENCE>(shared, tables->walk, sizeof tables->walk);
     load_shared<SEQUENCE>(beyond, tables->beyond, stream->beyond * sizeof(uint16_t));

@@ -64,6 +64,11 @@ CODER(png_encode)
 CODER(yuv_decode)
 CODER(yuv_encode)
 
+uint64_t gf_jpeg_tiles_bytes(const struct gf_jpeg_decode_picture *picture)
+{
+    return picture->size;
+}
+
 uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size, int reduction)
 {
     return size;

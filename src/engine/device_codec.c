@@ -64,10 +64,26 @@ static bool read_heic(struct gf_device_file *file, struct gf_format *format)
     return true;
 }
 
+static bool read_tiles(struct gf_device_file *file, struct gf_format *format)
+{
+    *format = gf_tiff_coded_format(&file->tiles);
+    return file->tiles.columns;
+}
+
 static void ask_to_decode_jpeg(struct gf_coder_picture *picture, const struct gf_device_file *file,
                                const struct gf_view *out)
 {
     picture->jpeg_decode = (struct gf_jpeg_decode_picture){.header = &file->jpeg,
+                                                           .data = file->data,
+                                                           .size = file->size,
+                                                           .reduction = file->reduction,
+                                                           .out = *out};
+}
+
+static void ask_to_decode_tiles(struct gf_coder_picture *picture, const struct gf_device_file *file,
+                                const struct gf_view *out)
+{
+    picture->jpeg_decode = (struct gf_jpeg_decode_picture){.tiles = &file->tiles,
                                                            .data = file->data,
                                                            .size = file->size,
                                                            .reduction = file->reduction,
@@ -115,6 +131,7 @@ static size_t end_of_frame(const struct gf_coder_picture *picture)
 static const struct gf_device_decoder decoders[] = {
     {GF_FILE_JPEG, GF_CODER_JPEG_DECODE, false, false, read_jpeg, ask_to_decode_jpeg, end_of_jpeg},
     {GF_FILE_PNG, GF_CODER_PNG_DECODE, true, false, read_png, ask_to_decode_png, end_of_png},
+    {GF_FILE_TIFF, GF_CODER_JPEG_TILES_DECODE, true, false, read_tiles, ask_to_decode_tiles, NULL},
     {GF_FILE_HEIC, GF_CODER_HEIC_DECODE, true, false, read_heic, ask_to_decode_heic, NULL},
     {GF_FILE_Y4M, GF_CODER_YUV_DECODE, false, true, read_frame, ask_to_decode_frame, end_of_frame}};
 
@@ -183,6 +200,8 @@ static enum gf_status copy_input(struct gf_input *input, struct gf_device_file *
                                  struct gf_error *error)
 {
     size_t got;
+    if (file->decoder->file_format == GF_FILE_TIFF)
+        return gf_tiff_coded_copy(&file->tiles, input, file->data, error);
     if (!file->decoder->is_frame)
         return gf_input_copy(input, file->data, error);
     GF_TRY(gf_input_read_at(input, (int64_t)file->begin, file->data, file->size, &got, error));
@@ -198,6 +217,10 @@ static bool find_bytes(const struct gf_input *input, const struct gf_source *sou
 {
     const int64_t size = gf_input_size(input);
     file->size = size > 0 ? (size_t)size : 0;
+    if (file->decoder->file_format == GF_FILE_TIFF) {
+        file->size = file->tiles.columns ? (size_t)gf_tiff_coded_bytes(&file->tiles) : 0;
+        return size > 0 && file->size;
+    }
     if (!file->decoder->is_frame)
         return size >= 0;
     if (size < 0 || !source || !source->yuv)
@@ -208,12 +231,18 @@ static bool find_bytes(const struct gf_input *input, const struct gf_source *sou
     return file->begin + file->size <= (size_t)size;
 }
 
-/* Keeps the description of a HEIC, which lives no longer than its source. */
+/* Keeps the description of a HEIC or of a TIFF's tiles, which lives no longer than its source. */
 static void keep_description(struct gf_device_file *file, const struct gf_source *source)
 {
-    file->coded.columns = 0;
-    if (source->coded)
-        file->coded = *source->coded;
+    if (file->decoder->file_format == GF_FILE_HEIC) {
+        file->coded.columns = 0;
+        if (source->coded)
+            file->coded = *source->coded;
+    } else if (file->decoder->file_format == GF_FILE_TIFF) {
+        file->tiles.columns = 0;
+        if (source->tiles)
+            file->tiles = *source->tiles;
+    }
 }
 
 enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format file_format,
@@ -228,12 +257,11 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     if (!gf_device_decodes(file_format) ||
         (decoder->asks_source && !(source && source->for_device_codec)))
         return GF_OK;
-    if (decoder->asks_source && !one_thread && gf_device_starting() &&
-        !gf_coder_calls[decoder->kind].lasts)
+    if (decoder->kind == GF_CODER_PNG_DECODE && !one_thread && gf_device_starting())
         return GF_OK; /* the CPU will finish before the device is ready */
     *file = (struct gf_device_file){
         .decoder = decoder, .reduction = source && source->reduction > 1 ? source->reduction : 1};
-    if (decoder->file_format == GF_FILE_HEIC)
+    if (decoder->asks_source)
         keep_description(file, source);
     if (!find_bytes(input, source, file) || rounded(file->size) > bytes_most)
         return GF_OK;
@@ -258,7 +286,7 @@ bool gf_device_file_describe(const void *data, size_t size, const struct gf_sour
                                     .size = size,
                                     .decoder = decoder_of(source->file),
                                     .reduction = source->reduction > 1 ? source->reduction : 1};
-    if (source->file == GF_FILE_HEIC)
+    if (file->decoder)
         keep_description(file, source);
     return file->decoder && (!file->decoder->asks_source || source->for_device_codec) &&
            file->decoder->read(file, &found) && same(found, source->format);

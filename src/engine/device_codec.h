@@ -23,6 +23,7 @@ struct gf_device_file {
         struct gf_jpeg_header jpeg;
         struct gf_png_file png;
         struct gf_heif_coded coded; /* 0 columns: the source has no description */
+        struct gf_tiff_coded tiles; /* likewise */
         const struct gf_yuv *yuv;   /* the source's */
     };
 };

@@ -81,8 +81,10 @@ static enum gf_status heic_decode_run(void *coder, int expected,
 
 static uint64_t jpeg_decode_bytes(const struct gf_coder_picture *picture)
 {
-    return gf_jpeg_decoder_bytes(picture->jpeg_decode.header, picture->jpeg_decode.size,
-                                 picture->jpeg_decode.reduction);
+    return picture->jpeg_decode.tiles
+               ? gf_jpeg_tiles_bytes(&picture->jpeg_decode)
+               : gf_jpeg_decoder_bytes(picture->jpeg_decode.header, picture->jpeg_decode.size,
+                                       picture->jpeg_decode.reduction);
 }
 
 static uint64_t jpeg_encode_bytes(const struct gf_coder_picture *picture)
@@ -130,6 +132,7 @@ enum { USUAL = 32, SLOW = GF_CODER_GROUP_MOST };
 const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
     [GF_CODER_JPEG_DECODE] = {false, false, false, USUAL, UINT64_MAX, CALLS(jpeg_decode)},
     [GF_CODER_JPEG_SCANS_DECODE] = {false, true, false, SLOW, UINT64_MAX, CALLS(jpeg_decode)},
+    [GF_CODER_JPEG_TILES_DECODE] = {false, false, false, USUAL, UINT64_MAX, CALLS(jpeg_decode)},
     [GF_CODER_JPEG_ENCODE] = {true, false, true, USUAL, UINT64_MAX, CALLS(jpeg_encode)},
     [GF_CODER_PNG_DECODE] = {false, false, false, USUAL, UINT64_MAX, CALLS(png_decode)},
     [GF_CODER_PNG_STREAM_DECODE] = {false, true, false, SLOW, UINT64_MAX, CALLS(png_decode)},

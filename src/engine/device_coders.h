@@ -16,6 +16,7 @@
 enum gf_coder_kind {
     GF_CODER_JPEG_DECODE,
     GF_CODER_JPEG_SCANS_DECODE, /* JPEGs of several scans, by coders of the same type */
+    GF_CODER_JPEG_TILES_DECODE, /* the JPEGs that are the tiles of a TIFF, likewise */
     GF_CODER_JPEG_ENCODE,
     GF_CODER_PNG_DECODE,        /* marked PNGs, whose stripes are independent */
     GF_CODER_PNG_STREAM_DECODE, /* other PNGs, by coders of the same type */

@@ -130,6 +130,11 @@ FAKE_CODER(gf_yuv_encoder)
 
 /* ---- JPEG ---- */
 
+uint64_t gf_jpeg_tiles_bytes(const struct gf_jpeg_decode_picture *picture)
+{
+    return picture->size;
+}
+
 uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size, int reduction)
 {
     assert_true(header->width > 0 && size && reduction);

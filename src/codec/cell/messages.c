@@ -216,6 +216,8 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     header->has_stripes = source->has_stripes;
     if (source->coded)
         header->coded = *source->coded;
+    if (source->tiles)
+        header->tiles = *source->tiles;
     if (source->coefficients)
         header->coefficients = *source->coefficients;
     header->most_reduction = (uint32_t)source->most_reduction;

@@ -109,6 +109,7 @@ struct gf_cell_header {
     /* The sizes of each text's head and text, which follow the blobs. */
     uint64_t text[GF_TEXTS_MOST][2];
     struct gf_heif_coded coded; /* of a HEIC; no column: there is none */
+    struct gf_tiff_coded tiles; /* of a TIFF; no column: there is none */
     struct gf_coefficients coefficients;
     int32_t levels;
     struct gf_level level[GF_LEVELS_MOST];

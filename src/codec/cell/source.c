@@ -23,6 +23,7 @@ struct cell_source {
     struct gf_options options;
     char why[sizeof((struct gf_cell_header *)0)->why];
     struct gf_heif_coded coded; /* of a HEIC */
+    struct gf_tiff_coded tiles; /* of a TIFF */
     struct gf_coefficients coefficients;
     uint64_t copied; /* bytes of the caller's memory that were copied for the cell; else 0 */
     bool begun;      /* the first rows were requested */
@@ -284,21 +285,25 @@ static enum gf_status write_request(const struct cell_source *source,
     return GF_OK;
 }
 
-/* Takes the description of a HEIC's coded pictures for the GPU, unless strangers' pictures must be
+/* Takes the description of coded pictures or tiles for the GPU, unless strangers' pictures must be
  * decoded in cells alone. Fails if it makes no sense. */
-static enum gf_status take_coded(struct cell_source *source, const struct gf_heif_coded *coded,
+static enum gf_status take_coded(struct cell_source *source, const struct gf_cell_header *header,
                                  struct gf_error *error)
 {
     const int64_t bytes = gf_input_size(source->input);
-    source->coded = *coded;
-    if (!coded->columns)
+    const bool coded = header->coded.columns, tiles = header->tiles.columns;
+    source->coded = header->coded;
+    source->tiles = header->tiles;
+    if (!coded && !tiles)
         return GF_OK;
-    if (bytes > 0 && !gf_heif_coded_check(coded, (size_t)bytes))
+    if (bytes > 0 && ((coded && !gf_heif_coded_check(&source->coded, (size_t)bytes)) ||
+                      (tiles && !gf_tiff_coded_check(&source->tiles, (uint64_t)bytes))))
         return gf_cell_fail_senseless(&source->talk, error);
-    if (bytes > 0 && source->options.sandbox != GF_SANDBOX_ALL)
-        source->base.coded = &source->coded;
-    else
-        source->base.for_device_codec = false;
+    source->base.for_device_codec &= bytes > 0 && source->options.sandbox != GF_SANDBOX_ALL;
+    if (source->base.for_device_codec) {
+        source->base.coded = coded ? &source->coded : NULL;
+        source->base.tiles = tiles ? &source->tiles : NULL;
+    }
     return GF_OK;
 }
 
@@ -312,7 +317,7 @@ static enum gf_status read_header(struct cell_source *source, struct gf_error *e
         return gf_cell_fail_reported(&source->talk, header->status, header->error, error);
     GF_TRY(gf_cell_read_header(header, source->talk.cell->shared, &source->base, error));
     struct gf_source *const base = &source->base;
-    GF_TRY(take_coded(source, &header->coded, error));
+    GF_TRY(take_coded(source, header, error));
     source->coefficients = header->coefficients;
     base->coefficients = header->coefficients.components ? &source->coefficients : NULL;
     if (base->coefficients && !gf_input_coefficients(source->input))

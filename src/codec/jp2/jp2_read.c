@@ -169,29 +169,6 @@ static void copy_palette(const struct gf_jp2_header *header, const opj_image_com
     }
 }
 
-static unsigned clamped(int64_t scaled, int bits)
-{
-    const int64_t most = greatest(bits), value = (scaled + (1 << 15)) >> 16;
-    return (unsigned)(value < 0 ? 0 : value > most ? most : value);
-}
-
-/* Converts sYCC (IEC 61966-2-1, annex F) to sRGB, with factors in units of 1/65536. */
-static void ycc_to_rgb(unsigned char *pixels, struct gf_format format)
-{
-    enum { CR_RED = 91881, CB_GREEN = 22554, CR_GREEN = 46802, CB_BLUE = 116130 };
-    const size_t count = (size_t)format.width * (size_t)format.height;
-    const int64_t half = (int64_t)1 << (format.bits - 1);
-    for (size_t i = 0; i < count; i++) {
-        const size_t at = i * (size_t)format.channels;
-        const int64_t y = sample_at(pixels, at, format.bits) << 16,
-                      cb = sample_at(pixels, at + 1, format.bits) - half,
-                      cr = sample_at(pixels, at + 2, format.bits) - half;
-        put(pixels, at, format.bits, clamped(y + CR_RED * cr, format.bits));
-        put(pixels, at + 1, format.bits, clamped(y - CB_GREEN * cb - CR_GREEN * cr, format.bits));
-        put(pixels, at + 2, format.bits, clamped(y + CB_BLUE * cb, format.bits));
-    }
-}
-
 /* ---- decoding ---- */
 
 /* Returns how many samples a component has across or down for so many pixels, one for each `step`,
@@ -232,7 +209,7 @@ static enum gf_status copy_pixels(const struct jp2_source *jp2, const opj_image_
     else
         copy_components(jp2, image, pixels);
     if (header->space == GF_JP2_YCC)
-        ycc_to_rgb(pixels, format);
+        gf_pixels_ycc_to_rgb(pixels, count, format.channels, format.bits);
     if (header->premultiplied)
         gf_pixels_unpremultiply(pixels, count, format.channels, format.bits);
     return GF_OK;

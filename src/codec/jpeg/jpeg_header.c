@@ -32,6 +32,7 @@ struct reader {
     bool quantiser[GF_JPEG_TABLES], dc[GF_JPEG_TABLES], ac[GF_JPEG_TABLES];
     bool framed, jfif, adobe;
     bool progressive;
+    bool is_tile; /* of a TIFF */
     int adobe_transform;
     int id[GF_JPEG_COMPONENTS_MOST];
     const unsigned char *data;
@@ -285,7 +286,9 @@ static bool read_scan(struct reader *reader, const unsigned char *at, const unsi
         return false;
     if (!header->scans) {
         header->scan = (size_t)(end - reader->data);
-        if (!find_colours(reader))
+        /* libtiff wants the factors of a single component to be 1. */
+        if (!find_colours(reader) || (reader->is_tile && header->components == 1 &&
+                                      (header->component[0].h != 1 || header->component[0].v != 1)))
             return false;
         if (header->components == 1)
             header->component[0].h = header->component[0].v = 1;
@@ -364,11 +367,13 @@ static bool read_scans(struct reader *reader)
     return false;
 }
 
-bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_header *header)
+/* Reads all segments before the scan. Returns whether the scan was reached, or the end of the bytes
+ * without a scan. */
+static bool read_segments(struct reader *reader, bool *reached)
 {
-    struct reader reader = {.header = header, .data = data, .size = size};
-    memset(header, 0, sizeof *header);
-    memset(reader.left, UNKNOWN, sizeof reader.left);
+    const unsigned char *const data = reader->data;
+    const size_t size = reader->size;
+    *reached = false;
     if (size < 4 || data[0] != 0xff || data[1] != SOI)
         return false;
     for (size_t at = 2; size - at >= 4;) {
@@ -379,11 +384,33 @@ bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_
             continue;
         }
         if (length < 2 || size - at - 2 < length ||
-            !read_marker(&reader, marker, data + at + 4, data + at + 2 + length))
+            !read_marker(reader, marker, data + at + 4, data + at + 2 + length))
             return false;
         at += 2 + length;
-        if (marker == SOS)
-            return !header->scans || read_scans(&reader);
+        *reached = marker == SOS;
+        if (*reached)
+            return !reader->header->scans || read_scans(reader);
     }
-    return false;
+    return true;
+}
+
+bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_header *header)
+{
+    return gf_jpeg_header_read_tile(NULL, 0, data, size, header);
+}
+
+bool gf_jpeg_header_read_tile(const unsigned char *tables, size_t tables_size,
+                              const unsigned char *data, size_t size, struct gf_jpeg_header *header)
+{
+    struct reader reader = {
+        .header = header, .data = tables, .size = tables_size, .is_tile = tables != NULL};
+    bool reached;
+    memset(header, 0, sizeof *header);
+    memset(reader.left, UNKNOWN, sizeof reader.left);
+    if (tables_size && (!read_segments(&reader, &reached) || reached || reader.framed))
+        return false;
+    header->restart_interval = 0; /* as libjpeg-turbo has it where a picture begins */
+    reader.data = data;
+    reader.size = size;
+    return read_segments(&reader, &reached) && reached;
 }

@@ -67,6 +67,12 @@ struct gf_jpeg_header {
  * The scans' codes are not checked. */
 bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_header *header);
 
+/* The same for a tile of a TIFF, which lacks the tables that the JPEG `tables` defines (not NULL;
+ * tables_size may be 0). Which colours the components are is the TIFF's to say. */
+bool gf_jpeg_header_read_tile(const unsigned char *tables, size_t tables_size,
+                              const unsigned char *data, size_t size,
+                              struct gf_jpeg_header *header);
+
 /* ---- the tables of a baseline JPEG as libjpeg-turbo writes them, for the own encoders ---- */
 
 /* The numbers of symbols. A DC difference of 8-bit samples has 0 to 11 bits. */

@@ -111,6 +111,7 @@ struct gf_tiff_layout {
     bool separate;   /* each sample of a pixel is in a plane of its own */
     int planes;      /* number of planes: 1, or `samples` if `separate` */
     uint16_t compression;
+    bool is_jp2; /* the tiles are codestreams of JPEG 2000, which libtiff does not decode */
     int tile_width, tile_height; /* pixels of a tile; 0: strips */
     void *palette; /* RGB samples of format.bits bits for each index, from malloc(); or NULL */
     /* The values of floating-point numbers and of integers of more than 16 bits that become 0 and
@@ -181,6 +182,7 @@ struct gf_tiff_source {
     uint64_t directory;                       /* offset of the picture's directory; 0: the first */
     uint64_t level_directory[GF_LEVELS_MOST]; /* offsets of the directories of base.level */
     char level_name[256];                     /* the name of the level that is read, for messages */
+    struct gf_tiff_coded coded; /* base.tiles points to it if a GPU can decode the tiles */
     /* One handle for each thread that decodes tiles, or for each plane of strips. */
     struct gf_tiff_handle handle[GF_TIFF_HANDLES_MAX];
     unsigned char *buffer[GF_TIFF_HANDLES_MAX];  /* a tile of all planes, or a row of one plane */
@@ -222,6 +224,17 @@ enum gf_status gf_tiff_find_range(struct gf_tiff_source *tiff, gf_tiff_row_reade
 enum gf_status gf_tiff_read_tiles(struct gf_tiff_source *tiff, struct gf_error *error) GF_CHECKED;
 /* Lets libtiff convert the strip or the row of tiles that begins with the next row into `band`. */
 enum gf_status gf_tiff_read_display(struct gf_tiff_source *tiff, struct gf_error *error) GF_CHECKED;
+/* The compressions of slide scanners whose tiles are JPEG 2000 of YCbCr and of RGB. */
+enum { GF_TIFF_JP2_YCC = 33003, GF_TIFF_JP2_RGB = 33005 };
+/* Loads the library that decodes such tiles. */
+enum gf_status gf_tiff_load_jp2(const char *name, struct gf_error *error) GF_CHECKED;
+/* Decodes tile `number` of that kind to the thread's buffer. */
+enum gf_status gf_tiff_read_jp2(struct gf_tiff_source *tiff, int thread, uint32_t number,
+                                struct gf_error *error) GF_CHECKED;
+/* Returns the bytes of memory that this takes. */
+uint64_t gf_tiff_jp2_bytes(const struct gf_tiff_layout *layout);
+/* Describes tiles that are JPEGs for a GPU, as tiff->base.tiles. Does nothing for other kinds. */
+void gf_tiff_describe_tiles(struct gf_tiff_source *tiff);
 /* Reads the next row of a picture in strips. */
 enum gf_status gf_tiff_read_strip_row(struct gf_tiff_source *tiff, unsigned char *dst,
                                       struct gf_error *error) GF_CHECKED;

@@ -106,7 +106,8 @@ static enum gf_status read_photometric(const struct gf_tiff_handle *handle,
     layout->colours = readable[i].colours;
     layout->inverted = photometric == PHOTOMETRIC_MINISWHITE;
     /* libtiff's decoder of JPEG gives RGB. */
-    if (photometric == PHOTOMETRIC_YCBCR && layout->compression == COMPRESSION_JPEG)
+    if (photometric == PHOTOMETRIC_YCBCR &&
+        (layout->compression == COMPRESSION_JPEG || layout->is_jp2))
         layout->colour = GF_TIFF_PLAIN;
     return layout->colour == GF_TIFF_CMYK ? check_inks(handle, layout, error) : GF_OK;
 }
@@ -202,6 +203,9 @@ static enum gf_status check_kind(const struct gf_tiff_handle *handle,
         return refuse(handle, error, "of %d samples a pixel", layout->samples);
     if (layout->compression == COMPRESSION_JPEG && layout->bits != 8)
         return refuse(handle, error, "of JPEG with samples of %d bits", layout->bits);
+    if (layout->is_jp2 && gf_tiff.TIFFIsTiled(handle->tiff) && layout->bits == 8 &&
+        layout->planes == 1 && layout->number == GF_TIFF_UNSIGNED)
+        return gf_tiff_load_jp2(handle->name, error);
     if (gf_tiff.TIFFIsCODECConfigured(layout->compression))
         return GF_OK;
     const TIFFCodec *const codec = gf_tiff.TIFFFindCODEC(layout->compression);
@@ -254,6 +258,8 @@ enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
     layout->separate = layout->samples > 1 && number(handle, TIFFTAG_PLANARCONFIG,
                                                      PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
     layout->planes = layout->separate ? layout->samples : 1;
+    layout->is_jp2 =
+        layout->compression == GF_TIFF_JP2_YCC || layout->compression == GF_TIFF_JP2_RGB;
     gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_IMAGEWIDTH, &width);
     gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_IMAGELENGTH, &height);
     enum gf_status status = gf_size_check(handle->name, width, height, options, error);

@@ -266,6 +266,7 @@ static enum gf_status open_first(struct gf_tiff_source *tiff, int wanted, struct
     stored.is_float = tiff->layout.number == GF_TIFF_FLOAT;
     tiff->base.stored = stored;
     gf_tiff_prepare(handle, &tiff->layout);
+    gf_tiff_describe_tiles(tiff);
     return gf_tiff_read_metadata(handle, &tiff->options, &tiff->base.metadata)
                ? prepare_colours(tiff, error)
                : gf_fail_memory(error);
@@ -302,8 +303,11 @@ static uint64_t block_bytes(struct gf_tiff_source *tiff)
         tiff->block_bytes = (size_t)block;
         return block ? rows * (4 * width + row) + 2 * block * (unsigned)layout->planes : 0;
     }
-    const uint64_t block =
-        tiled ? gf_tiff.TIFFTileSize64(handle) : gf_tiff.TIFFScanlineSize64(handle);
+    /* Libtiff would count chroma that is subsampled. */
+    const uint64_t block = layout->is_jp2
+                               ? (uint64_t)layout->tile_width * rows * (unsigned)layout->samples
+                           : tiled ? gf_tiff.TIFFTileSize64(handle)
+                                   : gf_tiff.TIFFScanlineSize64(handle);
     tiff->block_bytes = (size_t)block;
     return block ? (tiled ? rows * row : 0) + block * (unsigned)layout->planes : 0;
 }
@@ -331,6 +335,7 @@ static enum gf_status plan(struct gf_tiff_source *tiff, struct gf_error *error)
         tiff->handles = threads < columns ? threads : columns;
         tiff->handles = tiff->handles < GF_TIFF_THREADS_MAX ? tiff->handles : GF_TIFF_THREADS_MAX;
         bytes += 2 * tiff->block_bytes * (unsigned)layout->planes * (unsigned)tiff->handles;
+        bytes += layout->is_jp2 ? gf_tiff_jp2_bytes(layout) * (unsigned)tiff->handles : 0;
     } else if (!tiled && !tiff->raw) {
         bytes += largest_strip(handle) * (unsigned)layout->planes;
     }

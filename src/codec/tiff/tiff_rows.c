@@ -85,6 +85,13 @@ static enum gf_status read_tile(void *context, int thread, int item, struct gf_e
     for (int p = 0; p < layout->planes; p++) {
         if (!gf_tiff_needs(layout, p))
             continue;
+        if (layout->is_jp2) {
+            GF_TRY(gf_tiff_read_jp2(tiff, thread,
+                                    gf_tiff.TIFFComputeTile(handle->tiff, (uint32_t)x,
+                                                            (uint32_t)tiff->band_first, 0, 0),
+                                    error));
+            continue;
+        }
         const uint32_t number = gf_tiff.TIFFComputeTile(handle->tiff, (uint32_t)x,
                                                         (uint32_t)tiff->band_first, 0, (uint16_t)p);
         gf_tiff_begin(handle);

@@ -66,6 +66,14 @@ uint64_t gf_ifd_copy(const struct gf_ifd_reader *reader, uint64_t offset, const 
 /* Returns the offset of another directory that a tag such as GF_IFD_EXIF states; 0 if the directory
  * has no such tag. */
 uint64_t gf_ifd_link(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
+/* Where the values of a tag lie in the file: `count` of `bytes` bytes each. */
+struct gf_ifd_place {
+    uint64_t at, count;
+    size_t bytes;
+};
+/* Finds the values of a tag of any size. Returns false if the directory has no such tag. */
+bool gf_ifd_find(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
+                 struct gf_ifd_place *place);
 /* Reads the first numbers of a tag, `most` at most, and returns how many. */
 size_t gf_ifd_numbers(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
                       uint64_t *number, size_t most);

@@ -149,6 +149,29 @@ bool gf_ifd_has(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t ta
     return false;
 }
 
+bool gf_ifd_find(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
+                 struct gf_ifd_place *place)
+{
+    const size_t entry_bytes = entry_bytes_of(reader), word = reader->big_tiff ? 8 : 4;
+    uint64_t first;
+    const uint64_t count = count_entries(reader, offset, &first);
+    for (uint64_t i = 0; i < count; i++, first += entry_bytes) {
+        unsigned char raw[20];
+        size_t piece;
+        if (!reader->read(reader->context, first, raw, entry_bytes))
+            return false;
+        if (get(raw, 2, reader->big_endian) != tag)
+            continue;
+        place->bytes = type_bytes((unsigned)get(raw + 2, 2, reader->big_endian), &piece);
+        place->count = get(raw + 4, word, reader->big_endian);
+        place->at = place->bytes && place->count > word / place->bytes
+                        ? get(raw + 4 + word, word, reader->big_endian)
+                        : first + 4 + word;
+        return place->bytes > 0;
+    }
+    return false;
+}
+
 static const struct entry *find(const struct directory *directory, uint16_t tag)
 {
     for (size_t i = 0; i < directory->count; i++) {

@@ -171,6 +171,36 @@ void gf_pixels_unpremultiply(void *pixels, size_t count, int channels, int bits)
         unpremultiply16(pixels, count, channels);
 }
 
+static int64_t clamped(int64_t scaled, int64_t most)
+{
+    const int64_t value = (scaled + (1 << 15)) >> 16;
+    return value < 0 ? 0 : value > most ? most : value;
+}
+
+/* The factors are in units of 1/65536. */
+#define YCC_TO_RGB(name, type, most) \
+    static void name(type *pixel, size_t count, int channels) \
+    { \
+        enum { CR_RED = 91881, CB_GREEN = 22554, CR_GREEN = 46802, CB_BLUE = 116130 }; \
+        for (; count; count--, pixel += channels) { \
+            const int64_t y = (int64_t)pixel[0] << 16, cb = (int64_t)pixel[1] - ((most) + 1) / 2, \
+                          cr = (int64_t)pixel[2] - ((most) + 1) / 2; \
+            pixel[0] = (type)clamped(y + CR_RED * cr, most); \
+            pixel[1] = (type)clamped(y - CB_GREEN * cb - CR_GREEN * cr, most); \
+            pixel[2] = (type)clamped(y + CB_BLUE * cb, most); \
+        } \
+    }
+YCC_TO_RGB(ycc_to_rgb8, uint8_t, 255)
+YCC_TO_RGB(ycc_to_rgb16, uint16_t, 65535)
+
+void gf_pixels_ycc_to_rgb(void *pixels, size_t count, int channels, int bits)
+{
+    if (bits == 8)
+        ycc_to_rgb8(pixels, count, channels);
+    else
+        ycc_to_rgb16(pixels, count, channels);
+}
+
 /* The matrix from XYZ relative to the white point D50 to linear light of sRGB's primaries, whose
  * white point D65 is adapted by Bradford's method, as profiles of sRGB have it. */
 static const float from_lab[3][3] = {{3.0219825f, -1.6172090f, -0.40477353f},

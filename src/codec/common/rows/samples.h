@@ -37,6 +37,10 @@ void gf_pixels_rgb_to_gray(const void *src, void *dst, size_t pixels, int channe
  * / alpha), limited to M; 0 if alpha is 0; M is the largest value of a sample. */
 void gf_pixels_unpremultiply(void *pixels, size_t count, int channels, int bits);
 
+/* Converts pixels of 3 or 4 channels from sYCC (IEC 61966-2-1, annex F), which is also JFIF's
+ * YCbCr, to sRGB, in place. */
+void gf_pixels_ycc_to_rgb(void *pixels, size_t count, int channels, int bits);
+
 /* Converts a colour of CIE L*a*b* relative to D50 to sRGB of 0..1, as Little CMS does by "relative
  * colorimetric". L* is 0..100. */
 void gf_lab_to_srgb(float l, float a, float b, float rgb[3]);

@@ -6,6 +6,7 @@
 
 #include "codec/common/metadata/heif_coded.h"
 #include "codec/common/metadata/metadata.h"
+#include "codec/common/metadata/tiff_coded.h"
 #include "codec/common/rows/coefficients.h"
 #include "codec/io/input.h"
 #include "gpufilter/image.h"
@@ -73,6 +74,8 @@ struct gf_source {
     const struct gf_yuv *yuv;
     /* Where the coded pictures of a HEIC lie, if a GPU can decode them to the rows; else NULL. */
     const struct gf_heif_coded *coded;
+    /* The same of a TIFF whose tiles are JPEGs. */
+    const struct gf_tiff_coded *tiles;
     /* The coefficients of a JPEG that read() gives instead of pixels; NULL: rows are pixels. */
     const struct gf_coefficients *coefficients;
     int reduction;      /* the reduction given to reduce(); 0 and 1: the full size */
