@@ -65,25 +65,6 @@ static void report_choice(const struct gf_batch *batch, int workers)
                   workers == 1 ? "" : "s", batch->devices.reason);
 }
 
-static void tell_estimate(void *context, const char *text)
-{
-    const struct gf_batch_request *const request = context;
-    request->message(request->context, GF_MESSAGE_CHOICE, text);
-}
-
-/* Reports the estimates of --device=auto, even if the user has named a device. */
-static void report_estimate(const struct gf_batch *batch)
-{
-    const struct gf_batch_request *const request = batch->request;
-    const char *why_not;
-    struct gf_cost_work work;
-    if (!gf_cost_look(request, batch->devices.server, &work))
-        return;
-    const bool gpu = work.server != GF_COST_NO_SERVER || gf_backend_cuda_likely(&why_not);
-    gf_cost_describe(&work, gpu && !gf_batch_check_kernels(request, NULL), tell_estimate,
-                     (void *)request);
-}
-
 static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *error)
 {
     if (!batch->count)
@@ -106,7 +87,7 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
         if (!status && batch->request->dry_run)
             status = gf_batch_dry_run(batch, error);
         if (!status && batch->request->verbose && batch->count)
-            report_estimate(batch);
+            gf_batch_tell_estimate(batch->request, batch->request, GF_COST_NO_SERVER);
         return status;
     }
     gf_batch_choose_devices(batch->request, batch->request, batch->count, &batch->devices);
@@ -117,8 +98,6 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
                                              &batch->options, &batch->memory_budget);
     if (batch->request->verbose && batch->count > 1)
         report_choice(batch, workers);
-    if (batch->request->verbose)
-        report_estimate(batch);
     status = batch->request->sheet      ? gf_sheet_work(batch, workers, error)
              : batch->request->transfer ? gf_batch_work_on_transfers(batch, workers, error)
                                         : gf_batch_work_on_inputs(batch, workers, error);

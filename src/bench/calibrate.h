@@ -15,7 +15,7 @@ struct gf_calibration {
     double seconds; /* duration of the calibration */
 };
 
-enum { GF_CALIBRATE_SECONDS = 9 };
+enum { GF_CALIBRATE_SECONDS = 10 };
 
 /* Measures for at most `seconds`; figures for which no time is left are not measured. `program` is
  * the file to start for the time of whole processes. Fails if there is no memory or no folder for

@@ -389,6 +389,10 @@ cmp -s odd.tar slash.tar && problem "tar wrote no pax header"
 run 0 gpufilter -q -i slash.tar -o rewritten.tar invert
 run 0 gpufilter -q -i rewritten.tar -o again.tar
 
+begin "--verbose tells the estimate for an archive's pictures"
+run 0 gpufilter -v -i odd.tar -o rewritten.tar invert
+grep -q "estimate: CPU [0-9.]* s" stderr || problem "it said: $(head -3 stderr)"
+
 begin "a name keeps its bytes: an accent that follows its letter is not joined to it"
 mkdir apart
 apart=$(printf 'apart/u\314\210')

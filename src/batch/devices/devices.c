@@ -159,6 +159,24 @@ static void list_devices(const struct gf_batch_request *request, struct gf_batch
             .awake = i < devices->here};
 }
 
+static void tell_line(void *context, const char *text)
+{
+    const struct gf_batch_request *const request = context;
+    request->message(request->context, GF_MESSAGE_CHOICE, text);
+}
+
+void gf_batch_tell_estimate(const struct gf_batch_request *request,
+                            const struct gf_batch_request *look, enum gf_cost_server server)
+{
+    const char *why_not;
+    struct gf_cost_work work;
+    if (!gf_cost_look(look, server, &work))
+        return;
+    const bool gpu = work.server != GF_COST_NO_SERVER || gf_backend_cuda_likely(&why_not);
+    gf_cost_describe(&work, gpu && !gf_batch_check_kernels(request, NULL), tell_line,
+                     (void *)request);
+}
+
 void gf_batch_choose_devices(const struct gf_batch_request *request,
                              const struct gf_batch_request *look, size_t pictures,
                              struct gf_batch_devices *devices)
@@ -166,9 +184,12 @@ void gf_batch_choose_devices(const struct gf_batch_request *request,
     const enum gf_device_kind kind = request->options.device;
     snprintf(devices->reason, sizeof devices->reason, "asked for");
     devices->falls_back = kind == GF_DEVICE_AUTO && request->options.codec != GF_CODEC_GPU;
+    if (kind != GF_DEVICE_CPU)
+        find_server(request, devices);
+    if (request->verbose)
+        gf_batch_tell_estimate(request, look, devices->server);
     if (kind == GF_DEVICE_CPU)
         return;
-    find_server(request, devices);
     devices->choice =
         gf_cost_choose(look, devices->server, devices->reason, sizeof devices->reason);
     if (devices->choice.device == GF_DEVICE_CPU) {

@@ -161,9 +161,14 @@ void gf_batch_choose_queues(const struct gf_batch_request *request);
 /* Starts the devices that a request of several inputs asks for, while the batch is prepared. */
 void gf_batch_begin_devices(const struct gf_batch_request *request);
 
+/* Reports the estimates of --device=auto for the inputs of the request `look`, even if the user has
+ * named a device. */
+void gf_batch_tell_estimate(const struct gf_batch_request *request,
+                            const struct gf_batch_request *look, enum gf_cost_server server);
 /* Chooses the devices that the batch runs on, or none for the CPU, and the reason; finds a server
  * for a single picture. The estimate reads the inputs of the request `look`: for an archive, its
- * first pictures. `pictures` is the number of pictures of the batch. */
+ * first pictures. `pictures` is the number of pictures of the batch. A verbose request is told the
+ * estimate. */
 void gf_batch_choose_devices(const struct gf_batch_request *request,
                              const struct gf_batch_request *look, size_t pictures,
                              struct gf_batch_devices *devices);
