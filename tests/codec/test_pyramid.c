@@ -183,6 +183,20 @@ static struct gf_image noise(struct gf_format format, uint64_t seed)
     return image;
 }
 
+/* The hash of the order that gf_pyramid_order() tells. */
+static uint64_t order_of(const struct gf_pyramid *pyramid)
+{
+    uint64_t order = 0;
+    int count;
+    struct gf_tile_row *const rows = gf_pyramid_order(pyramid, &count);
+    assert_non_null(rows);
+    for (int i = 0; i < count; i++)
+        for (int column = 0; column < pyramid->level[rows[i].level].columns; column++)
+            order = mixed(mixed(mixed(order, rows[i].level), column), rows[i].row);
+    free(rows);
+    return order;
+}
+
 static void levels_are_means(void **state)
 {
     static const int sizes[][4] = {/* width, height, tile, overlap */
@@ -205,6 +219,7 @@ static void levels_are_means(void **state)
                 assert_int_equal(one.count, gf_pyramid_tiles(&pyramid));
                 assert_int_equal(many.count, one.count);
                 assert_true(one.order == many.order);
+                assert_true(one.order == order_of(&pyramid));
                 check_levels(&one, &image);
                 check_levels(&many, &image);
                 collector_free(&one);

@@ -54,6 +54,41 @@ long long gf_pyramid_tiles(const struct gf_pyramid *pyramid)
     return tiles;
 }
 
+/* ---- the order of the tiles ---- */
+
+struct walk {
+    const struct gf_pyramid *pyramid;
+    int y[GF_PYRAMID_LEVELS_MAX], row[GF_PYRAMID_LEVELS_MAX]; /* the rows and rows of tiles done */
+    struct gf_tile_row *list;
+    int count;
+};
+
+/* Counts a row of a level, as row_is_made() of the sink does. */
+static void pass_row(struct walk *walk, int level)
+{
+    const struct gf_pyramid *const pyramid = walk->pyramid;
+    const struct gf_pyramid_level *const of = &pyramid->level[level];
+    const int y = ++walk->y[level];
+    if (level + 1 < pyramid->levels && (y % 2 == 0 || y == of->height))
+        pass_row(walk, level + 1);
+    while (walk->row[level] < of->rows &&
+           (y == of->height ||
+            y >= ((long long)walk->row[level] + 1) * pyramid->tile_height + pyramid->overlap))
+        walk->list[walk->count++] = (struct gf_tile_row){level, walk->row[level]++};
+}
+
+struct gf_tile_row *gf_pyramid_order(const struct gf_pyramid *pyramid, int *count)
+{
+    size_t rows = 0;
+    for (int i = 0; i < pyramid->levels; i++)
+        rows += (size_t)pyramid->level[i].rows;
+    struct walk walk = {.pyramid = pyramid, .list = malloc(rows * sizeof *walk.list)};
+    for (int y = 0; walk.list && y < pyramid->format.height; y++)
+        pass_row(&walk, 0);
+    *count = walk.count;
+    return walk.list;
+}
+
 enum gf_status gf_coded_room(struct gf_coded *coded, size_t size, struct gf_error *error)
 {
     if (size <= coded->room)

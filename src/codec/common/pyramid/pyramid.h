@@ -34,11 +34,13 @@ struct gf_pyramid {
 };
 
 struct gf_tile {
-    int level, column, row;  /* all from 0 */
-    int x, y;                /* of its first pixel in the level */
-    struct gf_format format; /* its size, which is smaller at the right and lower edge */
-    const unsigned char *pixels;
+    int level, column, row;      /* all from 0 */
+    int x, y;                    /* of its first pixel in the level */
+    struct gf_format format;     /* its size, which is smaller at the right and lower edge */
+    const unsigned char *pixels; /* NULL: a GPU has made the tile's coded bytes, see splice() */
     size_t pitch;
+    const unsigned char *coded; /* these bytes */
+    size_t coded_size;
 };
 
 /* The bytes of a coded tile. The memory is reused: encode() calls gf_coded_room(), and sets
@@ -70,6 +72,13 @@ void gf_pyramid_plan(struct gf_pyramid *pyramid, enum gf_pyramid_end end);
 struct gf_tile gf_pyramid_tile(const struct gf_pyramid *pyramid, int level, int column, int row);
 /* Returns the number of tiles of all levels. */
 long long gf_pyramid_tiles(const struct gf_pyramid *pyramid);
+/* A row of tiles of a level. */
+struct gf_tile_row {
+    int level, row;
+};
+/* Lists all rows of tiles in the order in which the sink puts them if it shrinks by
+ * GF_SHRINK_AREA. The caller frees the list; NULL when out of memory. */
+struct gf_tile_row *gf_pyramid_order(const struct gf_pyramid *pyramid, int *count);
 /* Returns the memory that the sink takes: about two rows of tiles for each level. */
 struct gf_codec_memory gf_pyramid_memory(const struct gf_pyramid *pyramid, int threads);
 /* Makes room for `size` bytes, whose contents are undefined. */

@@ -39,6 +39,7 @@ struct pyramid_sink {
     struct gf_ordered *ordered;
     struct slot *slot;
     int slots, submitted, taken;
+    int spliced;           /* how many tiles of pyramid_splice() are submitted */
     unsigned char *memory; /* all strips */
     size_t memory_bytes;
     struct level level[GF_PYRAMID_LEVELS_MAX];
@@ -169,6 +170,25 @@ static enum gf_status pyramid_write(struct gf_sink *base, int rows, const unsign
     return GF_OK;
 }
 
+/* Lets the threads make files of tiles that are coded already. */
+static enum gf_status pyramid_splice(struct gf_sink *base, const struct gf_tile *tiles, int count,
+                                     struct gf_error *error)
+{
+    struct pyramid_sink *const sink = (struct pyramid_sink *)base;
+    for (int i = 0; i < count; i++) {
+        if (sink->submitted - sink->taken == sink->slots)
+            GF_TRY(take_tile(sink, error));
+        struct slot *const slot = &sink->slot[sink->submitted++ % sink->slots];
+        slot->tile = tiles[i];
+        slot->pending = &sink->spliced;
+        ++*slot->pending;
+        gf_ordered_submit(sink->ordered);
+    }
+    while (sink->taken < sink->submitted)
+        GF_TRY(take_tile(sink, error));
+    return GF_OK;
+}
+
 static enum gf_status pyramid_finish(struct gf_sink *base, struct gf_error *error)
 {
     struct pyramid_sink *const sink = (struct pyramid_sink *)base;
@@ -267,6 +287,8 @@ enum gf_status gf_pyramid_sink_open(const struct gf_pyramid *pyramid, int thread
     opened->base.write = pyramid_write;
     opened->base.finish = pyramid_finish;
     opened->base.close = pyramid_close;
+    opened->base.splice_tiles = pyramid_splice;
+    opened->base.pyramid = &opened->pyramid;
     opened->pyramid = *pyramid;
     opened->store = store;
     const enum gf_status status = open_sink(opened, threads, error);
