@@ -184,7 +184,8 @@ static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *
     const struct gf_ifd_reader reader = gf_exif_reader(&metadata->exif, &first);
     if (!first)
         return true;
-    struct gf_ifd_writer writer = {.base = (uint64_t)gf_output_size(handle->output),
+    struct gf_output *const output = handle->exif ? handle->exif : handle->output;
+    struct gf_ifd_writer writer = {.base = (uint64_t)(gf_output_size(output) + handle->exif_at),
                                    .big_endian = gf_tiff.TIFFIsBigEndian(handle->tiff),
                                    .big_tiff = gf_tiff.TIFFIsBigTIFF(handle->tiff)};
     (void)gf_tiff.TIFFMergeFieldInfo(handle->tiff, fields, sizeof fields / sizeof *fields);
@@ -200,8 +201,7 @@ static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *
     gf_warn_of_note(&writer, handle->name, options);
     warn_of_tags(handle, &reader, first, options);
     if (done && writer.bytes.size && !writer.out_of_memory)
-        done =
-            !gf_output_write(handle->output, writer.bytes.data, writer.bytes.size, &handle->error);
+        done = !gf_output_write(output, writer.bytes.data, writer.bytes.size, &handle->error);
     free(writer.bytes.data);
     return done && !writer.out_of_memory;
 }
