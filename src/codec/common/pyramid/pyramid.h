@@ -49,8 +49,8 @@ struct gf_coded {
 };
 
 /* What becomes of the tiles. Tiles are put in an order that does not depend on the number of
- * threads: whenever the rows of some are complete in a level, these from left to right, and then
- * those that are complete in the next levels. */
+ * threads: as soon as the rows of a row of tiles are there, from left to right. Where a row of the
+ * picture completes tiles of several levels, those of the smallest level come first. */
 struct gf_tile_store {
     /* Encodes a tile. Several threads, `worker` is 0 .. threads - 1, call it at once. */
     enum gf_status (*encode)(struct gf_tile_store *store, int worker, const struct gf_tile *tile,
