@@ -97,6 +97,7 @@ enum gf_metadata_item {
     GF_METADATA_COPYRIGHT,
     GF_METADATA_ORIENTATION,
     GF_METADATA_GAINMAP, /* see enum gf_gain_map */
+    GF_METADATA_GEO,     /* GeoTIFF's tags */
     GF_METADATA_ITEMS
 };
 

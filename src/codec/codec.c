@@ -39,6 +39,7 @@ static const struct {
              {GF_KIND_DENSITY, "density"},
              {GF_KIND_ASPECT, "pixel aspect ratio"},
              {GF_KIND_ORIENTATION, "orientation"},
+             {GF_KIND_GEO, "GeoTIFF tags"},
              {GF_KIND_LIGHT, "content light level"},
              {GF_KIND_MASTERING, "mastering display"}};
 

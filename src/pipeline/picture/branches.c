@@ -11,6 +11,7 @@
 #include "base/threads/times.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/source.h"
+#include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "engine/engine.h"
@@ -256,6 +257,14 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
     if (place->turned) {
         changed.density_x = metadata->density_y;
         changed.density_y = metadata->density_x;
+    }
+    if (metadata->geo.size && (*place->lost || !gf_place_is_same(place, format))) {
+        changed.geo = (struct gf_blob){0};
+        if (gf_file_type(task->file_format)->keeps & GF_KIND_GEO &&
+            !(gf_kinds_unwanted(&pipeline->options) & GF_KIND_GEO))
+            gf_warn(&pipeline->options,
+                    "%s: GeoTIFF's tags are left out: the pixels are not where they were",
+                    gf_output_name(task->output));
     }
     changed.filtered = filtered;
     changed.colour.has_clli &= gf_chain_keeps_light(&pipeline->chain);
