@@ -121,7 +121,8 @@ enum {
     GF_PNG_LEVEL_MAX = 9,
     GF_PNG_COLOURS_MAX = 256,
     GF_DEPTH_AUTO = -1,
-    GF_DEPTH_MAX = 16
+    GF_DEPTH_MAX = 16,
+    GF_TILE_SIZE_MAX = 8192
 };
 
 /* The options of a pipeline. Start with gf_options_default() and change members. A later version of
@@ -138,6 +139,8 @@ struct gf_options {
     int threads; /* number of threads of the CPU backend, of a PNG's encoder and of the codecs of a
                   * large JPEG, 1..GF_THREADS_MAX; 0: one for each processor; 1: a PNG or JPEG is
                   * coded by the thread that needs it */
+    int tile_size; /* the side of a pyramid's tiles, 1..GF_TILE_SIZE_MAX; 0: as is usual for its
+                    * layout; see `pyramid` */
     uint64_t memory_bytes; /* limit of host memory for buffers, codecs, second pictures and whole
                             * pictures; a picture that needs more is GF_ERROR_INPUT. 0: three
                             * quarters of the machine's or the control group's memory, and for a
@@ -251,6 +254,11 @@ struct gf_options {
      * get them, as far as the format has these. NULL: none. The string must live as long as the
      * pipeline. */
     const char *set;
+    /* The output is a pyramid of tiles in a folder, in a zip, or in a TIFF:
+     * "[LAYOUT][:shrink=area|lanczos3][:overlap=N][:id=URL]", where LAYOUT is dz, zoomify, google,
+     * iiif, iiif3 or cog; "": the layout follows from the output's name. NULL: none, unless the
+     * name ends in .dzi or .szi. The string must live as long as the pipeline. */
+    const char *pyramid;
 };
 
 /* Sets the first `size` bytes of *options to the defaults; members that this library does not know

@@ -70,19 +70,10 @@ static void test_every_option_is_handed_over(void **state)
     }
     static const struct {
         size_t begin, end;
-    } own[] = {BYTES(size),
-               BYTES(device),
-               BYTES(device_index),
-               BYTES(no_clobber),
-               BYTES(sync),
-               BYTES(keep_times),
-               BYTES(warn),
-               BYTES(warn_context),
-               BYTES(sandbox_program),
-               GAP(sync, format),
-               GAP(threads, memory_bytes),
-               GAP(png_level, warn),
-               GAP(progressive, png_level)};
+    } own[] = {BYTES(size),       BYTES(device),        BYTES(device_index),
+               BYTES(no_clobber), BYTES(sync),          BYTES(keep_times),
+               BYTES(warn),       BYTES(warn_context),  BYTES(sandbox_program),
+               GAP(sync, format), GAP(png_level, warn), GAP(progressive, png_level)};
 #undef GAP
 #undef BYTES
     for (size_t at = 0; at < sizeof(struct gf_options); at++) {

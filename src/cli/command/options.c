@@ -10,6 +10,7 @@
 #include "cli/command/command.h"
 #include "cli/help/topics.h"
 #include "cli/study/study.h"
+#include "codec/common/pyramid/pyramid.h"
 
 /* The offset of the member of the command that an option sets. */
 #define AT(member) offsetof(struct gf_command, member)
