@@ -256,8 +256,8 @@ struct gf_options {
     const char *set;
     /* The output is a pyramid of tiles in a folder, in a zip, or in a TIFF:
      * "[LAYOUT][:shrink=area|lanczos3][:overlap=N][:id=URL]", where LAYOUT is dz, zoomify, google,
-     * iiif, iiif3 or cog; "": the layout follows from the output's name. NULL: none, unless the
-     * name ends in .dzi or .szi. The string must live as long as the pipeline. */
+     * iiif, iiif3, cog or subifds; "": the layout follows from the output's name. NULL: none,
+     * unless the name ends in .dzi or .szi. The string must live as long as the pipeline. */
     const char *pyramid;
 };
 

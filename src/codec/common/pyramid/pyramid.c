@@ -8,7 +8,8 @@
 
 const char *gf_pyramid_word(int index)
 {
-    static const char *const words[] = {"dz", "zoomify", "google", "iiif", "iiif3", "cog", NULL};
+    static const char *const words[] = {"dz",    "zoomify", "google",  "iiif",
+                                        "iiif3", "cog",     "subifds", NULL};
     return words[index];
 }
 
@@ -50,11 +51,12 @@ enum gf_status gf_pyramid_choose(const struct gf_options *options, struct gf_pyr
             choice->id = at + 3; /* a URL has colons: it is the last item */
             length = strlen(at);
         } else if (!read_item(at, length, choice)) {
-            return gf_fail(error, GF_ERROR_USAGE,
-                           "options.pyramid=%.100s: '%.*s' is none of dz, zoomify, google, iiif, "
-                           "iiif3, cog, shrink=area, shrink=lanczos3, overlap=N and, at the end, "
-                           "id=URL",
-                           options->pyramid, (int)(length < 60 ? length : 60), at);
+            return gf_fail(
+                error, GF_ERROR_USAGE,
+                "options.pyramid=%.100s: '%.*s' is none of dz, zoomify, google, iiif, "
+                "iiif3, cog, subifds, shrink=area, shrink=lanczos3, overlap=N and, at the end, "
+                "id=URL",
+                options->pyramid, (int)(length < 60 ? length : 60), at);
         }
     }
     const bool is_iiif = choice->layout == GF_LAYOUT_IIIF || choice->layout == GF_LAYOUT_IIIF3;

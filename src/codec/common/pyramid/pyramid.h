@@ -31,7 +31,8 @@ enum gf_layout {
     GF_LAYOUT_GOOGLE,
     GF_LAYOUT_IIIF,
     GF_LAYOUT_IIIF3,
-    GF_LAYOUT_COG
+    GF_LAYOUT_COG,
+    GF_LAYOUT_SUBIFDS
 };
 
 /* What options->pyramid says. */
