@@ -1,5 +1,5 @@
 /* TIFFs of tiles: each level has the pixels that the pyramid gives, whatever the order of the
- * file's parts, the compression and the kind of pixels. */
+ * file's layout, the compression and the kind of pixels. */
 #include "codec/codec_test.h"
 
 #include "codec/common/pyramid/pyramid.h"
@@ -8,6 +8,8 @@
 
 enum { TAG_KIND = 254, TAG_WIDTH = 256, TAG_HEIGHT, TAG_SIDE = 322, TAG_OFFSETS = 324, TAG_SIZES };
 enum { TAG_BELOW = 330 };
+
+static const enum gf_layout layouts[] = {GF_LAYOUT_ANY, GF_LAYOUT_SUBIFDS, GF_LAYOUT_COG};
 
 /* A store that keeps the pixels of all tiles, and hands them on. */
 struct witness {
@@ -57,7 +59,7 @@ static void free_witness(struct witness *witness)
 
 /* Writes the picture to a.tif. The witness is to be freed if that succeeds. */
 static enum gf_status write_tiles(const struct picture *picture, const struct gf_options *options,
-                                  const struct gf_tiff_tiles *wanted, struct witness *witness)
+                                  struct witness *witness)
 {
     struct gf_output *output = NULL;
     struct gf_sink *sink = NULL;
@@ -69,7 +71,7 @@ static enum gf_status write_tiles(const struct picture *picture, const struct gf
     assert_int_equal(gf_output_open(in_folder("a.tif"), &output, &failure), GF_OK);
     const struct gf_sink_order order = {output, picture->format, &picture->metadata, options};
     enum gf_status status =
-        gf_tiff_store_open(&order, wanted, &witness->pyramid, &witness->inner, &failure);
+        gf_tiff_store_open(&order, &witness->pyramid, &witness->inner, &failure);
     for (int i = 0; !status && i < witness->pyramid.levels; i++)
         witness->level[i] =
             random_picture(witness->pyramid.level[i].width, witness->pyramid.level[i].height,
@@ -155,9 +157,9 @@ static void read_level(const struct file *file, int level, struct picture *pictu
         fail_msg("level %d: %s", level, failure.text);
 }
 
-/* Checks the tiles' places: within the file and, for GF_TIFF_COG, behind all directories, with the
- * smallest level first and each tile between its size and its last bytes. */
-static void check_places(const struct file *file, enum gf_tiff_order parts)
+/* Checks the tiles' places: within the file and, for GF_LAYOUT_COG, behind all directories, with
+ * the smallest level first and each tile between its size and its last bytes. */
+static void check_places(const struct file *file, enum gf_layout layout)
 {
     uint64_t offset[64], size[64], end = 0;
     for (int i = file->directories - 1; i >= 0; i--) {
@@ -167,7 +169,7 @@ static void check_places(const struct file *file, enum gf_tiff_order parts)
                          count);
         for (size_t t = 0; t < count; t++) {
             assert_true(offset[t] + size[t] <= (uint64_t)gf_input_size(file->input));
-            if (parts != GF_TIFF_COG)
+            if (layout != GF_LAYOUT_COG)
                 continue;
             assert_true(offset[t] > file->directory[file->directories - 1]);
             assert_true(offset[t] >= end);
@@ -177,7 +179,7 @@ static void check_places(const struct file *file, enum gf_tiff_order parts)
             end = offset[t] + size[t];
         }
     }
-    if (parts != GF_TIFF_COG)
+    if (layout != GF_LAYOUT_COG)
         return;
     assert_int_equal(file->directory[0], 8 + 43 + 140 + 1);
     for (int i = 1; i < file->directories; i++)
@@ -185,11 +187,11 @@ static void check_places(const struct file *file, enum gf_tiff_order parts)
 }
 
 /* Checks a.tif: its levels are those that the witness saw, as far as the compression keeps them. */
-static void check_file(struct witness *witness, enum gf_tiff_order parts, int side, int tolerance)
+static void check_file(struct witness *witness, enum gf_layout layout, int side, int tolerance)
 {
-    struct file file = open_file(parts == GF_TIFF_SUBIFDS);
+    struct file file = open_file(layout == GF_LAYOUT_SUBIFDS);
     assert_int_equal(file.directories, witness->pyramid.levels);
-    check_places(&file, parts);
+    check_places(&file, layout);
     for (int i = 0; i < file.directories; i++) {
         struct picture back;
         const struct picture *const level = &witness->level[i];
@@ -206,14 +208,15 @@ static void check_file(struct witness *witness, enum gf_tiff_order parts, int si
 }
 
 static void check(const struct picture *picture, enum gf_tiff_compression compression, int side,
-                  enum gf_tiff_order parts, int tolerance)
+                  enum gf_layout layout, int tolerance)
 {
-    const struct gf_options options = options_of(compression, picture->format.bits);
-    const struct gf_tiff_tiles wanted = {.side = side, .levels = true, .parts = parts};
+    struct gf_options options = options_of(compression, picture->format.bits);
     struct witness witness;
-    if (write_tiles(picture, &options, &wanted, &witness))
+    options.pyramid = layout == GF_LAYOUT_ANY ? "" : gf_pyramid_word((int)(layout - GF_LAYOUT_DZ));
+    options.tile_size = side;
+    if (write_tiles(picture, &options, &witness))
         fail_msg("%s", failure.text);
-    check_file(&witness, parts, side, tolerance);
+    check_file(&witness, layout, side, tolerance);
     free_witness(&witness);
 }
 
@@ -224,8 +227,8 @@ static void test_sizes(void **state)
     enum { COUNT = sizeof sides / sizeof *sides };
     for (int i = 0; i < COUNT * COUNT; i++) {
         struct picture picture = random_picture(sides[i % COUNT], sides[i / COUNT], 3, 8);
-        for (int parts = GF_TIFF_PAGES; parts <= GF_TIFF_COG; parts++)
-            check(&picture, GF_TIFF_DEFLATE, 64, (enum gf_tiff_order)parts, 0);
+        for (int layout = 0; layout < 3; layout++)
+            check(&picture, GF_TIFF_DEFLATE, 64, layouts[layout], 0);
         free_picture(&picture);
     }
 }
@@ -236,7 +239,7 @@ static void test_kinds(void **state)
                                                             GF_TIFF_NONE, GF_TIFF_ZSTD};
     for (int kind = 0; kind < 32; kind++) {
         struct picture picture = random_picture(150, 97, kind % 4 + 1, kind & 4 ? 16 : 8);
-        check(&picture, compressions[kind / 8], 48, (enum gf_tiff_order)(kind % 3), 0);
+        check(&picture, compressions[kind / 8], 48, layouts[kind % 3], 0);
         free_picture(&picture);
     }
 }
@@ -245,8 +248,8 @@ static void test_jpeg(void **state)
 {
     for (int channels = 1; channels <= 3; channels += 2) {
         struct picture picture = smooth_picture(300, 200, channels, 8);
-        for (int parts = GF_TIFF_PAGES; parts <= GF_TIFF_COG; parts++)
-            check(&picture, GF_TIFF_JPEG, 64, (enum gf_tiff_order)parts, 8);
+        for (int layout = 0; layout < 3; layout++)
+            check(&picture, GF_TIFF_JPEG, 64, layouts[layout], 8);
         free_picture(&picture);
     }
 }

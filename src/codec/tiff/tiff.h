@@ -114,23 +114,13 @@ bool gf_tiff_set_coding(const struct gf_tiff_handle *handle, const struct gf_tif
  * as they are. */
 const char *gf_tiff_mode(uint64_t bytes, const struct gf_metadata *metadata);
 
-/* The order of the parts of a file with several levels. */
-enum gf_tiff_order {
-    GF_TIFF_PAGES,   /* tiles, then directories that follow one another */
-    GF_TIFF_SUBIFDS, /* tiles, then directories to which that of the picture refers */
-    GF_TIFF_COG /* Cloud Optimized GeoTIFF: directories, then tiles from the smallest level on */
-};
-struct gf_tiff_tiles {
-    int side;    /* in pixels */
-    bool levels; /* false: the full size alone */
-    enum gf_tiff_order parts;
-    enum gf_shrink shrink;
-};
-/* Opens a store that writes tiles to the order's output, for options->threads threads, and plans
- * its pyramid. */
-enum gf_status gf_tiff_store_open(const struct gf_sink_order *order,
-                                  const struct gf_tiff_tiles *wanted, struct gf_pyramid *pyramid,
+/* Opens a store that writes tiles to the order's output, for gf_codec_threads() threads, and plans
+ * its pyramid, which has one level if options->pyramid asks for none. */
+enum gf_status gf_tiff_store_open(const struct gf_sink_order *order, struct gf_pyramid *pyramid,
                                   struct gf_tile_store **store, struct gf_error *error) GF_CHECKED;
+/* Returns the memory that such a store takes with its pyramid. */
+struct gf_codec_memory gf_tiff_store_memory(struct gf_format format,
+                                            const struct gf_options *options);
 
 /* ---- how a TIFF stores pixels, and their conversion ---- */
 

@@ -16,10 +16,10 @@
 
 /* Tiles have a side that is a multiple of SIDE (TIFF 6.0, section 15). A tile is coded behind
  * HEAD bytes: the header of a file that nobody reads. */
-enum { SIDE = 16, HEAD = 16 };
+enum { SIDE = 16, HEAD = 16, USUAL_SIDE = 256, COG_SIDE = 512 };
 
 struct level {
-    int64_t *offset; /* where each tile begins: in the output or, for GF_TIFF_COG, in the spool */
+    int64_t *offset; /* where each tile begins: in the output or, for GF_LAYOUT_COG, in the spool */
     uint32_t *bytes;
     int64_t base; /* offset of the spool's first byte in the file; 0: the tiles are in the output */
     int64_t size; /* bytes in the spool */
@@ -36,9 +36,9 @@ struct tiles {
     struct gf_tile_store base;
     struct gf_tiff_coding coding; /* of the full size */
     struct gf_options options;
-    struct gf_metadata metadata; /* a copy, for GF_TIFF_COG */
+    struct gf_metadata metadata; /* a copy, for GF_LAYOUT_COG */
     struct gf_pyramid pyramid;
-    enum gf_tiff_order parts;
+    enum gf_layout layout;
     struct gf_output *output;
     const char *mode;
     struct gf_tiff_handle handle;
@@ -155,7 +155,7 @@ static enum gf_status tiles_put(struct gf_tile_store *store, const struct gf_til
     const size_t index = (size_t)tile->row * (size_t)tiles->pyramid.level[tile->level].columns +
                          (size_t)tile->column;
     level->bytes[index] = (uint32_t)coded->size;
-    if (tiles->parts == GF_TIFF_COG) {
+    if (tiles->layout == GF_LAYOUT_COG) {
         level->offset[index] = level->size + 4;
         return spool(tiles, level, coded, error);
     }
@@ -178,7 +178,7 @@ static enum gf_status describe(const struct tiles *tiles, struct gf_tiff_handle 
     coding.subfile = index ? FILETYPE_REDUCEDIMAGE : 0;
     gf_tiff_begin(handle);
     if (!gf_tiff_set_coding(handle, &coding) ||
-        (!index && below && tiles->parts == GF_TIFF_SUBIFDS &&
+        (!index && below && tiles->layout == GF_LAYOUT_SUBIFDS &&
          !gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_SUBIFD, below, links)))
         return gf_tiff_fail(handle, -1, 0, error);
     return index ? GF_OK : gf_tiff_write_metadata(handle, metadata, options, error);
@@ -336,7 +336,7 @@ static enum gf_status finish_cog(struct tiles *tiles, struct gf_error *error)
 static enum gf_status tiles_finish(struct gf_tile_store *store, struct gf_error *error)
 {
     struct tiles *const tiles = (struct tiles *)store;
-    if (tiles->parts == GF_TIFF_COG)
+    if (tiles->layout == GF_LAYOUT_COG)
         return finish_cog(tiles, error);
     GF_TRY(write_directory(tiles, &tiles->handle, 0, error));
     for (int i = 1; i < tiles->pyramid.levels; i++) {
@@ -393,7 +393,7 @@ static enum gf_status begin(struct tiles *tiles, const struct gf_sink_order *ord
     uint64_t bytes;
     GF_TRY(make_levels(tiles, &bytes) ? GF_OK : gf_fail_memory(error));
     tiles->mode = gf_tiff_mode(bytes, order->metadata);
-    if (tiles->parts == GF_TIFF_COG) {
+    if (tiles->layout == GF_LAYOUT_COG) {
         const struct gf_options all = {.size = sizeof all};
         return gf_metadata_for_output(order->metadata, order->format, GF_TAGS_ALL, &all,
                                       &tiles->metadata, error);
@@ -402,36 +402,82 @@ static enum gf_status begin(struct tiles *tiles, const struct gf_sink_order *ord
     return describe(tiles, &tiles->handle, 0, order->metadata, order->options, error);
 }
 
-enum gf_status gf_tiff_store_open(const struct gf_sink_order *order,
-                                  const struct gf_tiff_tiles *wanted, struct gf_pyramid *pyramid,
-                                  struct gf_tile_store **store, struct gf_error *error)
+static struct gf_pyramid plan(struct gf_format format, const struct gf_pyramid_choice *choice,
+                              const struct gf_options *options)
 {
-    const int threads = gf_codec_threads(order->options), side = wanted->side;
+    const int side = options->tile_size                ? options->tile_size
+                     : choice->layout == GF_LAYOUT_COG ? COG_SIDE
+                                                       : USUAL_SIDE;
+    struct gf_pyramid pyramid = {
+        .format = format, .tile_width = side, .tile_height = side, .shrink = choice->shrink};
+    gf_pyramid_plan(&pyramid, GF_PYRAMID_TO_TILE);
+    pyramid.levels = choice->layout == GF_LAYOUT_NONE ? 1 : pyramid.levels;
+    return pyramid;
+}
+
+struct gf_codec_memory gf_tiff_store_memory(struct gf_format format,
+                                            const struct gf_options *options)
+{
+    struct gf_pyramid_choice choice;
+    if (gf_pyramid_choose(options, &choice, NULL))
+        return (struct gf_codec_memory){0};
+    const struct gf_pyramid pyramid = plan(format, &choice, options);
+    const int threads = gf_codec_threads(options);
+    const uint64_t table = sizeof(int64_t) + sizeof(uint32_t),
+                   tile = gf_row_bytes((struct gf_format){pyramid.tile_width, 1, format.channels,
+                                                          format.bits}) *
+                          (uint64_t)pyramid.tile_height;
+    struct gf_codec_memory memory = gf_pyramid_memory(&pyramid, threads);
+    /* libtiff makes two tables of its own. A coder has a tile, the coded tile and libtiff's. */
+    memory.bytes += (uint64_t)gf_pyramid_tiles(&pyramid) * 3 * table;
+    memory.bytes += 3 * tile * (uint64_t)threads;
+    return memory;
+}
+
+/* Refuses tiles that no TIFF has. */
+static enum gf_status check(const struct gf_sink_order *order,
+                            const struct gf_pyramid_choice *choice, int side,
+                            struct gf_error *error)
+{
     const char *const name = gf_output_name(order->output);
-    struct gf_tiff_coding coding;
-    GF_TRY(gf_tiff_coding_of(order, &coding, error));
+    if (choice->layout > GF_LAYOUT_ANY && choice->layout < GF_LAYOUT_COG)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: a TIFF's layouts are cog and subifds, not %s",
+                       name, gf_pyramid_word((int)(choice->layout - GF_LAYOUT_DZ)));
+    if (choice->overlap >= 0)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: a TIFF's tiles do not overlap", name);
     if (side % SIDE)
         return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: a TIFF's tiles have sides that %d divides, not %d", name, SIDE, side);
+                       "%s: %d divides the side of a TIFF's tiles, but not options.tile_size=%d",
+                       name, SIDE, side);
     if (order->metadata && order->metadata->animated)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: one picture is written as tiles, not several",
                        name);
+    return GF_OK;
+}
+
+enum gf_status gf_tiff_store_open(const struct gf_sink_order *order, struct gf_pyramid *pyramid,
+                                  struct gf_tile_store **store, struct gf_error *error)
+{
+    const int threads = gf_codec_threads(order->options);
+    struct gf_tiff_coding coding;
+    struct gf_pyramid_choice choice;
+    GF_TRY(gf_pyramid_choose(order->options, &choice, error));
+    *pyramid = plan(order->format, &choice, order->options);
+    GF_TRY(check(order, &choice, pyramid->tile_width, error));
+    GF_TRY(gf_tiff_coding_of(order, &coding, error));
     struct tiles *const tiles = calloc(1, sizeof *tiles + (size_t)threads * sizeof *tiles->coder);
     if (!tiles)
         return gf_fail_memory(error);
-    coding.tile_width = coding.tile_height = side;
-    coding.options = &tiles->options;
     tiles->base = (struct gf_tile_store){tiles_encode, tiles_put, tiles_finish, tiles_close};
     tiles->options = *order->options;
     tiles->coding = coding;
-    tiles->parts = wanted->parts;
+    tiles->coding.tile_width = pyramid->tile_width;
+    tiles->coding.tile_height = pyramid->tile_height;
+    tiles->coding.options = &tiles->options;
+    tiles->pyramid = *pyramid;
+    tiles->layout = choice.layout;
     tiles->output = order->output;
     tiles->coders = threads;
-    *pyramid = (struct gf_pyramid){
-        .format = order->format, .tile_width = side, .tile_height = side, .shrink = wanted->shrink};
-    gf_pyramid_plan(pyramid, GF_PYRAMID_TO_TILE);
-    pyramid->levels = wanted->levels ? pyramid->levels : 1;
-    tiles->pyramid = *pyramid;
     const enum gf_status status = begin(tiles, order, error);
     if (status)
         tiles_close(&tiles->base);

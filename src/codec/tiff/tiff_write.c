@@ -166,6 +166,8 @@ struct gf_codec_memory gf_tiff_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {
     enum { USUAL = 8 << 20 };
+    if (options->pyramid || options->tile_size)
+        return gf_tiff_store_memory(format, options);
     const uint64_t bytes =
         3 * (uint64_t)row_bytes_of(format, options) * (unsigned)strip_rows_of(format, options);
     return (struct gf_codec_memory){bytes > USUAL ? bytes : 0, "a strip of it is packed at a time"};
@@ -222,9 +224,20 @@ static enum gf_status tiff_turn(struct gf_sink *sink, const struct gf_sink_order
                : gf_tiff_fail(handle, -1, 0, error);
 }
 
+static enum gf_status open_tiles(const struct gf_sink_order *order, struct gf_sink **sink,
+                                 struct gf_error *error)
+{
+    struct gf_pyramid pyramid;
+    struct gf_tile_store *store;
+    GF_TRY(gf_tiff_store_open(order, &pyramid, &store, error));
+    return gf_pyramid_sink_open(&pyramid, gf_codec_threads(order->options), store, sink, error);
+}
+
 enum gf_status gf_tiff_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                  struct gf_error *error)
 {
+    if (order->options->pyramid || order->options->tile_size)
+        return open_tiles(order, sink, error);
     struct tiff_sink *const tiff = calloc(1, sizeof *tiff);
     if (!tiff)
         return gf_fail_memory(error);
