@@ -54,7 +54,8 @@ enum gf_tiff_compression {
     GF_TIFF_NONE,
     GF_TIFF_JPEG,
     GF_TIFF_ZSTD,
-    GF_TIFF_G4
+    GF_TIFF_G4,
+    GF_TIFF_WEBP /* lossy unless gf_options.lossless is set */
 };
 /* Which files are decoded in a cell: a process of its own, which has no files, no network and few
  * system calls, and whose death fails its picture alone. */

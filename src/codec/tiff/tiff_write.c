@@ -115,17 +115,22 @@ static bool set_jpeg(const struct gf_tiff_handle *handle, const struct gf_tiff_c
             gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_YCBCRSUBSAMPLING, across, down));
 }
 
-/* Chooses a lossless compression. The predictor stores differences of neighbours, which compress
- * better. */
-static bool set_lossless(const struct gf_tiff_handle *handle, int bits,
-                         const struct gf_options *options)
+/* Chooses another compression than JPEG. The predictor stores differences of neighbours, which
+ * compress better. */
+static bool set_other(const struct gf_tiff_handle *handle, int bits,
+                      const struct gf_options *options)
 {
     static const int compressions[] = {[GF_TIFF_DEFLATE] = COMPRESSION_ADOBE_DEFLATE,
                                        [GF_TIFF_LZW] = COMPRESSION_LZW,
                                        [GF_TIFF_NONE] = COMPRESSION_NONE,
                                        [GF_TIFF_ZSTD] = COMPRESSION_ZSTD,
-                                       [GF_TIFF_G4] = COMPRESSION_CCITTFAX4};
+                                       [GF_TIFF_G4] = COMPRESSION_CCITTFAX4,
+                                       [GF_TIFF_WEBP] = COMPRESSION_WEBP};
     const int compression = compressions[options->tiff_compression];
+    if (compression == COMPRESSION_WEBP)
+        return set(handle, TIFFTAG_COMPRESSION, compression) &&
+               set(handle, TIFFTAG_WEBP_LEVEL, options->quality) &&
+               set(handle, TIFFTAG_WEBP_LOSSLESS, options->lossless);
     return set(handle, TIFFTAG_COMPRESSION, compression) &&
            (compression == COMPRESSION_NONE || bits == 1 ||
             set(handle, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL)) &&
@@ -158,7 +163,7 @@ bool gf_tiff_set_coding(const struct gf_tiff_handle *handle, const struct gf_tif
            (!gf_has_alpha(format) || coding->inks ||
             gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha)) &&
            (is_jpeg(coding->options) ? set_jpeg(handle, coding)
-                                     : set_lossless(handle, coding->bits, coding->options)) &&
+                                     : set_other(handle, coding->bits, coding->options)) &&
            set_blocks(handle, coding);
 }
 
@@ -192,6 +197,9 @@ enum gf_status gf_tiff_coding_of(const struct gf_sink_order *order, struct gf_ti
                                       .options = options};
     if (options->tiff_compression == GF_TIFF_G4 && coding->bits != 1)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: G4 is for 1 bit (options.depth)", name);
+    if (options->tiff_compression == GF_TIFF_WEBP &&
+        (coding->bits != 8 || coding->inks || gf_colour_channels(coding->format) < 3))
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: WebP in TIFF has RGB of 8 bits", name);
     if (!is_jpeg(options))
         return GF_OK;
     if (options->lossless)
