@@ -424,7 +424,8 @@ static void run_batch(enum gf_server_use use)
     struct gf_error error = {0};
     char out[400];
     snprintf(out, sizeof out, "%s", in_folder("batch.ppm"));
-    assert_ok("template", gf_template_parse(out, GF_FILE_AUTO, false, &output, &error), &error);
+    assert_ok("template", gf_template_parse(out, &(struct gf_options){0}, false, &output, &error),
+              &error);
     struct gf_batch_request request = {.chain = test_chain,
                                        .options = gf_options_default(),
                                        .inputs = &inputs,

@@ -14,6 +14,7 @@
 #include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
+#include "codec/layouts/layouts.h"
 #include "engine/engine.h"
 
 /* Keeps the profile of the output that has just ended in its task. Work that outputs share counts
@@ -284,8 +285,8 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
         status = gf_sink_turn(task->sink, task->output, task->file_format, format, &changed,
                               &options, error);
     else if (!status)
-        status =
-            gf_sink_open(task->output, task->file_format, format, &changed, &options, sink, error);
+        status = gf_tiles_sink_open(task->output, task->file_format, format, &changed, &options,
+                                    sink, error);
     free(changed.gain_map.data);
     return status;
 }

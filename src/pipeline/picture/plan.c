@@ -7,6 +7,7 @@
 #include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
+#include "codec/layouts/layouts.h"
 #include "pipeline/pipeline_state.h"
 
 /* Reads past the line breaks, blanks and zeros that may follow a picture. */
@@ -95,7 +96,7 @@ enum gf_status gf_pipeline_open_output(struct gf_pipeline *pipeline, struct gf_p
                                &task->path, error));
     GF_TRY(gf_sink_format(task->path, &pipeline->options, task->own_format, &task->file_format,
                           error));
-    GF_TRY(gf_output_open(task->path, &task->output, error));
+    GF_TRY(gf_tiles_output_open(task->path, &pipeline->options, &task->output, error));
     gf_pipeline_limit_output(pipeline, task);
     return GF_OK;
 }

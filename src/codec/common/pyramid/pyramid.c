@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/fail.h"
 
@@ -24,7 +25,7 @@ static bool read_item(const char *at, size_t length, struct gf_pyramid_choice *c
     const char *word;
     for (int i = 0; choice->layout == GF_LAYOUT_ANY && (word = gf_pyramid_word(i)); i++) {
         if (is_word(at, length, word)) {
-            choice->layout = (enum gf_layout)(GF_LAYOUT_DZ + i);
+            choice->layout = (enum gf_pyramid_layout)(GF_LAYOUT_DZ + i);
             return true;
         }
     }
@@ -65,10 +66,41 @@ enum gf_status gf_pyramid_choose(const struct gf_options *options, struct gf_pyr
                        is_iiif ? "IIIF needs the URL at which the folder will be: "
                                  "iiif:id=https://example.org/iiif/slide"
                                : "id is for iiif and iiif3");
+    const int tile = options->tile_size ? options->tile_size : 254;
+    if (choice->overlap >= tile)
+        return gf_fail(error, GF_ERROR_USAGE, "options.pyramid=%.100s: tiles have %d pixels",
+                       options->pyramid, tile);
     if (choice->overlap >= 0 && choice->layout > GF_LAYOUT_DZ)
         return gf_fail(error, GF_ERROR_USAGE, "options.pyramid=%.100s: tiles overlap in dz alone",
                        options->pyramid);
     return GF_OK;
+}
+
+bool gf_pyramid_named(const char *name, const char *extension)
+{
+    const size_t length = name ? strlen(name) : 0, end = strlen(extension);
+    return length > end && !strcasecmp(name + length - end, extension);
+}
+
+enum gf_status gf_pyramid_layout_of(const char *name, const struct gf_options *options,
+                                    enum gf_pyramid_layout *layout, struct gf_error *error)
+{
+    struct gf_pyramid_choice choice;
+    GF_TRY(gf_pyramid_choose(options, &choice, error));
+    const bool is_dz = gf_pyramid_named(name, ".dzi") || gf_pyramid_named(name, ".szi"),
+               is_tiff = gf_pyramid_named(name, ".tif") || gf_pyramid_named(name, ".tiff");
+    *layout = choice.layout;
+    if (is_dz && *layout < GF_LAYOUT_DZ)
+        *layout = GF_LAYOUT_DZ;
+    else if (is_tiff && *layout == GF_LAYOUT_ANY)
+        *layout = GF_LAYOUT_COG;
+    if (!*layout || (name && strcmp(name, "-") && *layout != GF_LAYOUT_ANY &&
+                     is_dz == (*layout == GF_LAYOUT_DZ) && is_tiff == (*layout >= GF_LAYOUT_COG)))
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE,
+                   "%s: options.pyramid=%.60s does not fit this output: dz is a file .dzi or .szi, "
+                   "cog a file .tif, each other layout the name of a folder",
+                   name ? name : "output", options->pyramid ? options->pyramid : "");
 }
 
 static int parts_of(int whole, int part)

@@ -23,7 +23,7 @@ struct gf_pyramid_level {
     int columns, rows; /* how many tiles there are */
 };
 
-enum gf_layout {
+enum gf_pyramid_layout {
     GF_LAYOUT_NONE, /* no pyramid is wanted */
     GF_LAYOUT_ANY,  /* the output's name decides */
     GF_LAYOUT_DZ,
@@ -37,7 +37,7 @@ enum gf_layout {
 
 /* What options->pyramid says. */
 struct gf_pyramid_choice {
-    enum gf_layout layout;
+    enum gf_pyramid_layout layout;
     enum gf_shrink shrink;
     int overlap;    /* -1: as is usual for the layout */
     const char *id; /* of IIIF; NULL: none. It lies in options->pyramid */
@@ -45,6 +45,13 @@ struct gf_pyramid_choice {
 /* Reads options->pyramid, or returns GF_ERROR_USAGE. */
 enum gf_status gf_pyramid_choose(const struct gf_options *options, struct gf_pyramid_choice *choice,
                                  struct gf_error *error) GF_CHECKED;
+/* Finds the layout of the pyramid that goes to an output of that name (NULL: to memory):
+ * GF_LAYOUT_NONE if none does. Returns GF_ERROR_USAGE if the name does not fit the options. */
+enum gf_status gf_pyramid_layout_of(const char *name, const struct gf_options *options,
+                                    enum gf_pyramid_layout *layout,
+                                    struct gf_error *error) GF_CHECKED;
+/* Whether the name ends in such an extension, which begins with a dot. */
+bool gf_pyramid_named(const char *name, const char *extension);
 /* Returns the index-th word for a layout, the name of GF_LAYOUT_DZ first; NULL past the last. */
 const char *gf_pyramid_word(int index);
 
