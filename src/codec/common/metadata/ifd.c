@@ -198,14 +198,14 @@ size_t gf_ifd_numbers(const struct gf_ifd_reader *reader, uint64_t offset, uint1
     return count;
 }
 
-bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
+bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag, int type,
                   struct gf_blob *bytes)
 {
     struct directory directory;
     const struct entry *const entry =
         read_directory(reader, offset, &directory) ? find(&directory, tag) : NULL;
     *bytes = (struct gf_blob){0};
-    if (entry)
+    if (entry && (!type || type == entry->type))
         *bytes = (struct gf_blob){malloc((size_t)entry->size), (size_t)entry->size};
     if (bytes->data && !reader->read(reader->context, entry->at, bytes->data, bytes->size)) {
         free(bytes->data);

@@ -1,9 +1,107 @@
-/* The plan of a pyramid: the sizes of its levels, and where the tiles lie. */
+/* The plan of a pyramid: what the user chooses, the sizes of the levels, and where tiles lie. */
 #include "codec/common/pyramid/pyramid.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "base/fail.h"
+
+const char *gf_pyramid_word(int index)
+{
+    static const char *const words[] = {"dz",    "zoomify", "google",  "iiif",
+                                        "iiif3", "cog",     "subifds", NULL};
+    return words[index];
+}
+
+static bool is_word(const char *at, size_t length, const char *word)
+{
+    return strlen(word) == length && !strncmp(at, word, length);
+}
+
+/* Reads an item of options->pyramid. Returns false if it is none. */
+static bool read_item(const char *at, size_t length, struct gf_pyramid_choice *choice)
+{
+    const char *word;
+    for (int i = 0; choice->layout == GF_LAYOUT_ANY && (word = gf_pyramid_word(i)); i++) {
+        if (is_word(at, length, word)) {
+            choice->layout = (enum gf_pyramid_layout)(GF_LAYOUT_DZ + i);
+            return true;
+        }
+    }
+    if (length > 8 && length < 13 && !strncmp(at, "overlap=", 8)) {
+        choice->overlap = atoi(at + 8);
+        return strspn(at + 8, "0123456789") == length - 8;
+    }
+    const bool is_lanczos = is_word(at, length, "shrink=lanczos3");
+    choice->shrink = is_lanczos ? GF_SHRINK_LANCZOS3 : GF_SHRINK_AREA;
+    return is_lanczos || is_word(at, length, "shrink=area");
+}
+
+enum gf_status gf_pyramid_choose(const struct gf_options *options, struct gf_pyramid_choice *choice,
+                                 struct gf_error *error)
+{
+    const char *at = options->pyramid;
+    *choice =
+        (struct gf_pyramid_choice){.layout = at ? GF_LAYOUT_ANY : GF_LAYOUT_NONE, .overlap = -1};
+    if (!at)
+        return GF_OK;
+    for (size_t length; *at && !choice->id; at += length + (at[length] == ':')) {
+        length = strcspn(at, ":");
+        if (!strncmp(at, "id=", 3) && at[3]) {
+            choice->id = at + 3; /* a URL has colons: it is the last item */
+            length = strlen(at);
+        } else if (!read_item(at, length, choice)) {
+            return gf_fail(
+                error, GF_ERROR_USAGE,
+                "options.pyramid=%.100s: '%.*s' is none of dz, zoomify, google, iiif, "
+                "iiif3, cog, subifds, shrink=area, shrink=lanczos3, overlap=N and, at the end, "
+                "id=URL",
+                options->pyramid, (int)(length < 60 ? length : 60), at);
+        }
+    }
+    const bool is_iiif = choice->layout == GF_LAYOUT_IIIF || choice->layout == GF_LAYOUT_IIIF3;
+    if (is_iiif != (choice->id != NULL))
+        return gf_fail(error, GF_ERROR_USAGE, "options.pyramid=%.100s: %s", options->pyramid,
+                       is_iiif ? "IIIF needs the URL at which the folder will be: "
+                                 "iiif:id=https://example.org/iiif/slide"
+                               : "id is for iiif and iiif3");
+    const int tile = options->tile_size ? options->tile_size : 254;
+    if (choice->overlap >= tile)
+        return gf_fail(error, GF_ERROR_USAGE, "options.pyramid=%.100s: tiles have %d pixels",
+                       options->pyramid, tile);
+    if (choice->overlap >= 0 && choice->layout > GF_LAYOUT_DZ)
+        return gf_fail(error, GF_ERROR_USAGE, "options.pyramid=%.100s: tiles overlap in dz alone",
+                       options->pyramid);
+    return GF_OK;
+}
+
+bool gf_pyramid_named(const char *name, const char *extension)
+{
+    const size_t length = name ? strlen(name) : 0, end = strlen(extension);
+    return length > end && !strcasecmp(name + length - end, extension);
+}
+
+enum gf_status gf_pyramid_layout_of(const char *name, const struct gf_options *options,
+                                    enum gf_pyramid_layout *layout, struct gf_error *error)
+{
+    struct gf_pyramid_choice choice;
+    GF_TRY(gf_pyramid_choose(options, &choice, error));
+    const bool is_dz = gf_pyramid_named(name, ".dzi") || gf_pyramid_named(name, ".szi"),
+               is_tiff = gf_pyramid_named(name, ".tif") || gf_pyramid_named(name, ".tiff");
+    *layout = choice.layout;
+    if (is_dz && *layout < GF_LAYOUT_DZ)
+        *layout = GF_LAYOUT_DZ;
+    else if (is_tiff && *layout == GF_LAYOUT_ANY)
+        *layout = GF_LAYOUT_COG;
+    if (!*layout || (name && strcmp(name, "-") && *layout != GF_LAYOUT_ANY &&
+                     is_dz == (*layout == GF_LAYOUT_DZ) && is_tiff == (*layout >= GF_LAYOUT_COG)))
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE,
+                   "%s: options.pyramid=%.60s does not fit this output: dz is a file .dzi or .szi, "
+                   "cog a file .tif, each other layout the name of a folder",
+                   name ? name : "output", options->pyramid ? options->pyramid : "");
+}
 
 static int parts_of(int whole, int part)
 {

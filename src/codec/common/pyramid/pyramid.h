@@ -23,6 +23,38 @@ struct gf_pyramid_level {
     int columns, rows; /* how many tiles there are */
 };
 
+enum gf_pyramid_layout {
+    GF_LAYOUT_NONE, /* no pyramid is wanted */
+    GF_LAYOUT_ANY,  /* the output's name decides */
+    GF_LAYOUT_DZ,
+    GF_LAYOUT_ZOOMIFY,
+    GF_LAYOUT_GOOGLE,
+    GF_LAYOUT_IIIF,
+    GF_LAYOUT_IIIF3,
+    GF_LAYOUT_COG,
+    GF_LAYOUT_SUBIFDS
+};
+
+/* What options->pyramid says. */
+struct gf_pyramid_choice {
+    enum gf_pyramid_layout layout;
+    enum gf_shrink shrink;
+    int overlap;    /* -1: as is usual for the layout */
+    const char *id; /* of IIIF; NULL: none. It lies in options->pyramid */
+};
+/* Reads options->pyramid, or returns GF_ERROR_USAGE. */
+enum gf_status gf_pyramid_choose(const struct gf_options *options, struct gf_pyramid_choice *choice,
+                                 struct gf_error *error) GF_CHECKED;
+/* Finds the layout of the pyramid that goes to an output of that name (NULL: to memory):
+ * GF_LAYOUT_NONE if none does. Returns GF_ERROR_USAGE if the name does not fit the options. */
+enum gf_status gf_pyramid_layout_of(const char *name, const struct gf_options *options,
+                                    enum gf_pyramid_layout *layout,
+                                    struct gf_error *error) GF_CHECKED;
+/* Whether the name ends in such an extension, which begins with a dot. */
+bool gf_pyramid_named(const char *name, const char *extension);
+/* Returns the index-th word for a layout, the name of GF_LAYOUT_DZ first; NULL past the last. */
+const char *gf_pyramid_word(int index);
+
 /* The caller sets the members before `levels`; gf_pyramid_plan() sets the others. */
 struct gf_pyramid {
     struct gf_format format; /* of the picture */
