@@ -33,14 +33,14 @@ static __global__ void __launch_bounds__(BLOCK)
               x1 = min((column + 1) * cut.width + cut.overlap, level.format.width),
               y0 = max(cut.row * cut.height - cut.overlap, 0),
               y1 = min((cut.row + 1) * cut.height + cut.overlap, level.format.height);
-    const size_t row_bytes = (size_t)(x1 - x0) * (size_t)channels;
-    for (int y = y0 + (int)blockIdx.x; y < y1; y += (int)gridDim.x) {
+    const int own = (x1 - x0) * channels, bytes = cut.whole ? cut.width * channels : own,
+              rows = cut.whole ? cut.height : y1 - y0;
+    for (int y = (int)blockIdx.x; y < rows; y += (int)gridDim.x) {
         const unsigned char *const from =
-            level.data + (size_t)y * level.pitch + (size_t)x0 * (size_t)channels;
-        unsigned char *const to =
-            cut.to + blockIdx.y * cut.tile_bytes + (size_t)(y - y0) * cut.pitch;
-        for (size_t i = threadIdx.x; i < row_bytes; i += BLOCK)
-            to[i] = from[i];
+            level.data + (size_t)min(y0 + y, y1 - 1) * level.pitch + (size_t)x0 * (size_t)channels;
+        unsigned char *const to = cut.to + blockIdx.y * cut.tile_bytes + (size_t)y * cut.pitch;
+        for (int i = (int)threadIdx.x; i < bytes; i += BLOCK)
+            to[i] = from[i < own ? i : own - channels + i % channels];
     }
 }
 

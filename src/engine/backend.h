@@ -66,6 +66,7 @@ struct gf_memory_range {
  * n of `count` has the column `column` + n, and goes to `to` + n * tile_bytes. */
 struct gf_tile_cut {
     int width, height, overlap; /* of a tile, as struct gf_pyramid has them */
+    bool whole;                 /* beyond the level's edge its last pixels repeat */
     int row, column, count;
     unsigned char *to;
     size_t pitch, tile_bytes;

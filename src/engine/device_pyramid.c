@@ -37,7 +37,7 @@ bool gf_device_encodes_pyramid(const struct gf_sink *sink)
 {
     const struct gf_pyramid *const pyramid = sink->pyramid;
     return pyramid && pyramid->shrink == GF_SHRINK_AREA && pyramid->format.bits == 8 &&
-           !gf_has_alpha(pyramid->format) && sink->tile_file != GF_FILE_Y4M &&
+           !gf_has_alpha(pyramid->format) &&
            gf_device_encodes(sink->tile_file, pyramid->format, sink->tile_options);
 }
 
@@ -109,6 +109,7 @@ static enum gf_status add_tiles(struct work *work, struct group *group, int coun
         .width = pyramid->tile_width,
         .height = pyramid->tile_height,
         .overlap = pyramid->overlap,
+        .whole = pyramid->whole_tiles,
         .row = at.row,
         .column = work->column,
         .count = count,
@@ -120,9 +121,13 @@ static enum gf_status add_tiles(struct work *work, struct group *group, int coun
     for (int i = 0; i < count; i++) {
         const int n = group->count++;
         group->tile[n] = gf_pyramid_tile(pyramid, at.level, work->column + i, at.row);
-        const struct gf_image image = {.format = group->tile[n].format,
-                                       .pitch = work->tile_pitch,
-                                       .data = cut.to + (size_t)i * work->tile_bytes};
+        struct gf_image image = {.format = group->tile[n].format,
+                                 .pitch = work->tile_pitch,
+                                 .data = cut.to + (size_t)i * work->tile_bytes};
+        if (pyramid->whole_tiles) {
+            image.format.width = pyramid->tile_width;
+            image.format.height = pyramid->tile_height;
+        }
         group->picture[n] =
             gf_device_encoding_work(work->sink->tile_file, &image, work->sink->tile_options);
         group->coding[n] =

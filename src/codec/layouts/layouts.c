@@ -157,8 +157,9 @@ static enum gf_status write_picture(struct gf_output *output, const struct layou
     GF_TRY(gf_sink_open(output, file_format, tile->format, &store->metadata, &store->options, &sink,
                         error));
     enum gf_status status =
-        sink->write(sink, tile->format.height, tile->pixels, tile->pitch, error);
-    if (!status)
+        tile->coded ? sink->splice(sink, tile->coded, tile->coded_size, true, error)
+                    : sink->write(sink, tile->format.height, tile->pixels, tile->pitch, error);
+    if (!status && !tile->coded)
         status = sink->finish(sink, error);
     sink->close(sink);
     return status ? status : gf_output_commit(output, error);
@@ -465,7 +466,10 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
     struct layout_store *const store = calloc(1, sizeof *store);
     if (!store)
         return gf_fail_memory(error);
-    *store = (struct layout_store){.base = {layout_encode, layout_put, layout_finish, layout_close},
+    *store = (struct layout_store){.base = {.encode = layout_encode,
+                                            .put = layout_put,
+                                            .finish = layout_finish,
+                                            .close = layout_close},
                                    .output = output,
                                    .layout = layout_of(name, options),
                                    .in_zip = gf_pyramid_named(name, ".szi"),
@@ -473,6 +477,10 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
                                    .id = choice.id,
                                    .file_format = file_format,
                                    .zip = {.output = output}};
+    /* Of google's tiles the blank ones are left out, and others are padded. */
+    if (file_format == GF_FILE_JPEG && store->layout != GF_LAYOUT_GOOGLE)
+        store->base.file = file_format;
+    store->base.options = &store->options;
     enum gf_status status = set_tiles(store, metadata, options, error);
     if (!status)
         status = add_folder(store, error);

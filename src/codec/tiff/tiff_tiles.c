@@ -30,6 +30,7 @@ struct coder {
     struct gf_tiff_handle handle;
     struct gf_output *output; /* a coded tile, in memory */
     unsigned char *pixels;    /* a tile, and behind it a row of samples of 8 bits for single bits */
+    size_t head;              /* bytes of a JPEG before its scan; 0: not known */
 };
 
 struct tiles {
@@ -97,17 +98,12 @@ static void fill(const struct gf_tiff_coding *coding, const struct gf_tile *tile
     }
 }
 
-static enum gf_status tiles_encode(struct gf_tile_store *store, int worker,
-                                   const struct gf_tile *tile, struct gf_coded *coded,
-                                   struct gf_error *error)
+/* Codes the coder's pixels. */
+static enum gf_status code(const struct tiles *tiles, struct coder *coder, struct gf_coded *coded,
+                           struct gf_error *error)
 {
     static const unsigned char head[HEAD];
-    struct tiles *const tiles = (struct tiles *)store;
-    struct coder *const coder = &tiles->coder[worker];
     const size_t bytes = tile_row_bytes(&tiles->coding) * (size_t)tiles->coding.tile_height;
-    if (!coder->handle.tiff)
-        GF_TRY(open_coder(tiles, coder, error));
-    fill(&tiles->coding, tile, coder->pixels);
     GF_TRY(gf_output_rewind(coder->output, error));
     GF_TRY(gf_output_write(coder->output, head, sizeof head, error));
     gf_tiff_begin(&coder->handle);
@@ -117,6 +113,58 @@ static enum gf_status tiles_encode(struct gf_tile_store *store, int worker,
     GF_TRY(gf_coded_room(coded, size, error));
     coded->size = size;
     return gf_output_read_at(coder->output, sizeof head, coded->data, size, error);
+}
+
+/* Returns the offset of a JPEG's scan; 0: it has none. */
+static size_t scan_of(const struct gf_coded *jpeg)
+{
+    enum { SOI = 2, MARKER = 2, SOS = 0xDA };
+    for (size_t at = SOI; at + 2 * MARKER <= jpeg->size;) {
+        const unsigned char *const marker = jpeg->data + at;
+        at += MARKER + (size_t)(marker[2] << 8 | marker[3]);
+        if (marker[1] == SOS)
+            return at <= jpeg->size ? at : 0;
+    }
+    return 0;
+}
+
+/* Makes a tile of the scan that a GPU has made. All tiles have the same size, and so the same bytes
+ * before the scan, which those of an empty tile tell. */
+static enum gf_status splice(const struct tiles *tiles, struct coder *coder,
+                             const struct gf_tile *tile, struct gf_coded *coded,
+                             struct gf_error *error)
+{
+    static const unsigned char end[] = {0xFF, 0xD9};
+    const size_t pixels = tile_row_bytes(&tiles->coding) * (size_t)tiles->coding.tile_height;
+    if (!coder->head) {
+        memset(coder->pixels, 0, pixels);
+        GF_TRY(code(tiles, coder, coded, error));
+        coder->head = scan_of(coded);
+        if (!coder->head || coder->head > pixels)
+            return gf_fail(error, GF_ERROR_OUTPUT, "%s: libtiff made a JPEG without a scan",
+                           gf_output_name(tiles->output));
+        memcpy(coder->pixels, coded->data, coder->head); /* no other pixels come */
+    }
+    GF_TRY(gf_coded_room(coded, coder->head + tile->coded_size + sizeof end, error));
+    memcpy(coded->data, coder->pixels, coder->head);
+    memcpy(coded->data + coder->head, tile->coded, tile->coded_size);
+    memcpy(coded->data + coder->head + tile->coded_size, end, sizeof end);
+    coded->size = coder->head + tile->coded_size + sizeof end;
+    return GF_OK;
+}
+
+static enum gf_status tiles_encode(struct gf_tile_store *store, int worker,
+                                   const struct gf_tile *tile, struct gf_coded *coded,
+                                   struct gf_error *error)
+{
+    struct tiles *const tiles = (struct tiles *)store;
+    struct coder *const coder = &tiles->coder[worker];
+    if (!coder->handle.tiff)
+        GF_TRY(open_coder(tiles, coder, error));
+    if (tile->coded)
+        return splice(tiles, coder, tile, coded, error);
+    fill(&tiles->coding, tile, coder->pixels);
+    return code(tiles, coder, coded, error);
 }
 
 /* ---- keeping them ---- */
@@ -410,6 +458,7 @@ static struct gf_pyramid plan(struct gf_format format, const struct gf_pyramid_c
                                                        : USUAL_SIDE;
     struct gf_pyramid pyramid = {
         .format = format, .tile_width = side, .tile_height = side, .shrink = choice->shrink};
+    pyramid.whole_tiles = true;
     gf_pyramid_plan(&pyramid, GF_PYRAMID_TO_TILE);
     pyramid.levels = choice->layout == GF_LAYOUT_NONE ? 1 : pyramid.levels;
     return pyramid;
@@ -468,8 +517,16 @@ enum gf_status gf_tiff_store_open(const struct gf_sink_order *order, struct gf_p
     struct tiles *const tiles = calloc(1, sizeof *tiles + (size_t)threads * sizeof *tiles->coder);
     if (!tiles)
         return gf_fail_memory(error);
-    tiles->base = (struct gf_tile_store){tiles_encode, tiles_put, tiles_finish, tiles_close};
+    tiles->base = (struct gf_tile_store){.options = &tiles->options,
+                                         .encode = tiles_encode,
+                                         .put = tiles_put,
+                                         .finish = tiles_finish,
+                                         .close = tiles_close};
     tiles->options = *order->options;
+    /* At a lower quality libtiff's steps are longer than those of baseline JPEGs. */
+    if (tiles->options.tiff_compression == GF_TIFF_JPEG && tiles->options.quality >= 25 &&
+        !coding.inks)
+        tiles->base.file = GF_FILE_JPEG;
     tiles->coding = coding;
     tiles->coding.tile_width = pyramid->tile_width;
     tiles->coding.tile_height = pyramid->tile_height;

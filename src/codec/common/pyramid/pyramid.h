@@ -61,6 +61,7 @@ struct gf_pyramid {
     int tile_width, tile_height;
     int overlap; /* pixels that a tile has beyond each side that is inside the picture */
     enum gf_shrink shrink;
+    bool whole_tiles; /* a GPU codes tiles of the edge as whole ones, whose last pixels repeat */
     int levels;
     struct gf_pyramid_level level[GF_PYRAMID_LEVELS_MAX]; /* the first is the whole picture */
 };
@@ -86,6 +87,10 @@ struct gf_coded {
  * threads: as soon as the rows of a row of tiles are there, from left to right. Where a row of the
  * picture completes tiles of several levels, those of the smallest level come first. */
 struct gf_tile_store {
+    /* If `file` is not 0, a GPU may encode tiles as files of this type, with these options;
+     * encode() then gets their coded bytes, as a sink's splice() does. */
+    enum gf_file_format file;
+    const struct gf_options *options;
     /* Encodes a tile. Several threads, `worker` is 0 .. threads - 1, call it at once. */
     enum gf_status (*encode)(struct gf_tile_store *store, int worker, const struct gf_tile *tile,
                              struct gf_coded *coded, struct gf_error *error);

@@ -287,8 +287,12 @@ enum gf_status gf_pyramid_sink_open(const struct gf_pyramid *pyramid, int thread
     opened->base.write = pyramid_write;
     opened->base.finish = pyramid_finish;
     opened->base.close = pyramid_close;
-    opened->base.splice_tiles = pyramid_splice;
-    opened->base.pyramid = &opened->pyramid;
+    if (store->file) {
+        opened->base.splice_tiles = pyramid_splice;
+        opened->base.pyramid = &opened->pyramid;
+        opened->base.tile_file = store->file;
+        opened->base.tile_options = store->options;
+    }
     opened->pyramid = *pyramid;
     opened->store = store;
     const enum gf_status status = open_sink(opened, threads, error);
