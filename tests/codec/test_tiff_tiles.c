@@ -9,7 +9,7 @@
 enum { TAG_KIND = 254, TAG_WIDTH = 256, TAG_HEIGHT, TAG_SIDE = 322, TAG_OFFSETS = 324, TAG_SIZES };
 enum { TAG_BELOW = 330 };
 
-static const enum gf_layout layouts[] = {GF_LAYOUT_ANY, GF_LAYOUT_SUBIFDS, GF_LAYOUT_COG};
+static const enum gf_pyramid_layout layouts[] = {GF_LAYOUT_ANY, GF_LAYOUT_SUBIFDS, GF_LAYOUT_COG};
 
 /* A store that keeps the pixels of all tiles, and hands them on. */
 struct witness {
@@ -159,7 +159,7 @@ static void read_level(const struct file *file, int level, struct picture *pictu
 
 /* Checks the tiles' places: within the file and, for GF_LAYOUT_COG, behind all directories, with
  * the smallest level first and each tile between its size and its last bytes. */
-static void check_places(const struct file *file, enum gf_layout layout)
+static void check_places(const struct file *file, enum gf_pyramid_layout layout)
 {
     uint64_t offset[64], size[64], end = 0;
     for (int i = file->directories - 1; i >= 0; i--) {
@@ -187,7 +187,8 @@ static void check_places(const struct file *file, enum gf_layout layout)
 }
 
 /* Checks a.tif: its levels are those that the witness saw, as far as the compression keeps them. */
-static void check_file(struct witness *witness, enum gf_layout layout, int side, int tolerance)
+static void check_file(struct witness *witness, enum gf_pyramid_layout layout, int side,
+                       int tolerance)
 {
     struct file file = open_file(layout == GF_LAYOUT_SUBIFDS);
     assert_int_equal(file.directories, witness->pyramid.levels);
@@ -208,7 +209,7 @@ static void check_file(struct witness *witness, enum gf_layout layout, int side,
 }
 
 static void check(const struct picture *picture, enum gf_tiff_compression compression, int side,
-                  enum gf_layout layout, int tolerance)
+                  enum gf_pyramid_layout layout, int tolerance)
 {
     struct gf_options options = options_of(compression, picture->format.bits);
     struct witness witness;

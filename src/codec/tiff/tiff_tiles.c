@@ -39,7 +39,7 @@ struct tiles {
     struct gf_options options;
     struct gf_metadata metadata; /* a copy, for GF_LAYOUT_COG */
     struct gf_pyramid pyramid;
-    enum gf_layout layout;
+    enum gf_pyramid_layout layout;
     struct gf_output *output;
     const char *mode;
     struct gf_tiff_handle handle;
