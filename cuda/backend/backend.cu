@@ -410,6 +410,8 @@ static struct gf_backend_calls make_calls(void)
     calls.statistic_close = gf_cuda_statistic_close;
     calls.mark = gf_cuda_mark;
     calls.wait = gf_cuda_wait;
+    calls.halve = gf_cuda_halve;
+    calls.cut_tiles = gf_cuda_cut_tiles;
     calls.acquire = cuda_acquire;
     calls.give_back = cuda_give_back;
     gf_cuda_add_batch_calls(&calls);

@@ -228,6 +228,12 @@ cudaError_t gf_cuda_to_floats(const struct gf_image *images, int count,
                               const struct gf_float_form *form, float *values, int multiprocessors,
                               cudaStream_t stream);
 
+/* pyramid.cu defines these functions. */
+enum gf_status gf_cuda_halve(struct gf_backend *backend, const struct gf_view *levels, int count,
+                             struct gf_error *error);
+enum gf_status gf_cuda_cut_tiles(struct gf_backend *backend, const struct gf_view *level,
+                                 const struct gf_tile_cut *cut, struct gf_error *error);
+
 /* lane.cu defines these functions, which are about the histogram. */
 enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
                                       struct gf_error *error);

@@ -54,7 +54,8 @@ enum gf_tiff_compression {
     GF_TIFF_NONE,
     GF_TIFF_JPEG,
     GF_TIFF_ZSTD,
-    GF_TIFF_G4
+    GF_TIFF_G4,
+    GF_TIFF_WEBP /* lossy unless gf_options.lossless is set */
 };
 /* Which files are decoded in a cell: a process of its own, which has no files, no network and few
  * system calls, and whose death fails its picture alone. */
@@ -97,6 +98,7 @@ enum gf_metadata_item {
     GF_METADATA_COPYRIGHT,
     GF_METADATA_ORIENTATION,
     GF_METADATA_GAINMAP, /* see enum gf_gain_map */
+    GF_METADATA_GEO,     /* GeoTIFF's tags */
     GF_METADATA_ITEMS
 };
 
@@ -120,7 +122,8 @@ enum {
     GF_PNG_LEVEL_MAX = 9,
     GF_PNG_COLOURS_MAX = 256,
     GF_DEPTH_AUTO = -1,
-    GF_DEPTH_MAX = 16
+    GF_DEPTH_MAX = 16,
+    GF_TILE_SIZE_MAX = 8192
 };
 
 /* The options of a pipeline. Start with gf_options_default() and change members. A later version of
@@ -137,6 +140,8 @@ struct gf_options {
     int threads; /* number of threads of the CPU backend, of a PNG's encoder and of the codecs of a
                   * large JPEG, 1..GF_THREADS_MAX; 0: one for each processor; 1: a PNG or JPEG is
                   * coded by the thread that needs it */
+    int tile_size; /* the side of a pyramid's tiles, 1..GF_TILE_SIZE_MAX; 0: as is usual for its
+                    * layout; see `pyramid` */
     uint64_t memory_bytes; /* limit of host memory for buffers, codecs, second pictures and whole
                             * pictures; a picture that needs more is GF_ERROR_INPUT. 0: three
                             * quarters of the machine's or the control group's memory, and for a
@@ -250,6 +255,11 @@ struct gf_options {
      * get them, as far as the format has these. NULL: none. The string must live as long as the
      * pipeline. */
     const char *set;
+    /* The output is a pyramid of tiles in a folder, in a zip, or in a TIFF:
+     * "[LAYOUT][:shrink=area|lanczos3][:overlap=N][:id=URL]", where LAYOUT is dz, zoomify, google,
+     * iiif, iiif3, cog or subifds; "": the layout follows from the output's name. NULL: none,
+     * unless the name ends in .dzi or .szi. The string must live as long as the pipeline. */
+    const char *pyramid;
 };
 
 /* Sets the first `size` bytes of *options to the defaults; members that this library does not know

@@ -293,7 +293,7 @@ static enum gf_status open_template(const struct gf_session *session, int index,
         status = gf_template_of_archive(output.output, output.options.format, template, error);
         *folder = strdup("");
     } else {
-        status = gf_template_parse(output.output, output.options.format, several, template, error);
+        status = gf_template_parse(output.output, &output.options, several, template, error);
         *folder = status ? NULL : gf_template_folder(template);
     }
     if (!status && !*folder)

@@ -16,6 +16,7 @@
 #include "codec/common/metadata/exif.h"
 #include "codec/common/metadata/gain_map.h"
 #include "codec/common/metadata/metadata.h"
+#include "codec/common/pyramid/pyramid.h"
 #include "codec/common/rows/source.h"
 #include "codec/formats.h"
 #include "codec/io/input.h"
@@ -39,6 +40,7 @@ static const struct {
              {GF_KIND_DENSITY, "density"},
              {GF_KIND_ASPECT, "pixel aspect ratio"},
              {GF_KIND_ORIENTATION, "orientation"},
+             {GF_KIND_GEO, "GeoTIFF tags"},
              {GF_KIND_LIGHT, "content light level"},
              {GF_KIND_MASTERING, "mastering display"}};
 
@@ -445,10 +447,28 @@ static enum gf_status fail_bracket(const char *path, struct gf_error *error)
                    *options ? ":" : ", such as options.quality", options);
 }
 
+/* Finds the format of a pyramid's tiles: JPEG, unless options->format is another one that viewers
+ * show. */
+static enum gf_status tile_format(const char *name, const struct gf_options *options,
+                                  enum gf_file_format *format, struct gf_error *error)
+{
+    *format = options->format ? options->format : GF_FILE_JPEG;
+    if (*format != GF_FILE_JPEG && *format != GF_FILE_PNG && *format != GF_FILE_WEBP)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: its tiles are JPEG, PNG or WebP", name);
+    if (gf_options_fit(options) || (options->lossless && *format == GF_FILE_JPEG))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: a pyramid has one quality for all tiles, and no lossless JPEGs", name);
+    return need_library(gf_file_type(*format), name, GF_ERROR_UNAVAILABLE, error);
+}
+
 enum gf_status gf_sink_format(const char *path, const struct gf_options *options,
                               enum gf_file_format fallback, enum gf_file_format *format,
                               struct gf_error *error)
 {
+    enum gf_pyramid_layout layout;
+    GF_TRY(gf_pyramid_layout_of(path, options, &layout, error));
+    if (layout && layout < GF_LAYOUT_COG)
+        return tile_format(path, options, format, error);
     const char *const name = path ? path : "output";
     const enum gf_file_format named = gf_file_format_named(name);
     char list[120];

@@ -113,7 +113,8 @@ bool gf_word_in_list(const char *list, const char *word)
 bool gf_file_type_ignores(const struct gf_file_type *type, const struct gf_options *options,
                           const char *option)
 {
-    const bool by_jpeg = type->jpeg_takes && options->tiff_compression == GF_TIFF_JPEG;
+    const bool by_jpeg = type->jpeg_takes && (options->tiff_compression == GF_TIFF_JPEG ||
+                                              options->tiff_compression == GF_TIFF_WEBP);
     bool any = false;
     for (int i = 0; i < TYPE_COUNT; i++)
         any |= gf_word_in_list(types[i].takes, option);

@@ -54,8 +54,8 @@ struct gf_file_type {
     bool fitted;       /* options->max_bytes and options->target_ssim can choose the quality */
     int lossless_bits; /* the most bits of a sample that options->lossless can keep */
     /* The options that affect files of this format: words of the command line, separated by blanks.
-     * jpeg_takes lists those that affect it if options->tiff_compression is JPEG; NULL: the same
-     * ones. */
+     * jpeg_takes lists those that affect it if options->tiff_compression is JPEG or WebP; NULL: the
+     * same ones. */
     const char *takes, *jpeg_takes;
     /* The library that the format needs; NULL if it needs none, or a library that every build
      * has. */

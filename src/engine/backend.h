@@ -62,6 +62,16 @@ struct gf_memory_range {
     size_t bytes;
 };
 
+/* Tiles of one row of a level of a pyramid, which are copied out as pictures of their own. The tile
+ * n of `count` has the column `column` + n, and goes to `to` + n * tile_bytes. */
+struct gf_tile_cut {
+    int width, height, overlap; /* of a tile, as struct gf_pyramid has them */
+    bool whole;                 /* beyond the level's edge its last pixels repeat */
+    int row, column, count;
+    unsigned char *to;
+    size_t pitch, tile_bytes;
+};
+
 enum gf_pinning { GF_NOT_PINNED, GF_PINNED, GF_PINNED_BEFORE };
 
 struct gf_backend_calls {
@@ -196,6 +206,14 @@ struct gf_backend_calls {
     enum gf_status (*to_floats)(struct gf_backend *, const struct gf_image *, int count,
                                 const struct gf_float_form *, float *values, void *stream,
                                 struct gf_error *);
+
+    /* For pyramids of 8-bit pictures without alpha in the device's memory; NULL if coders() is.
+     * halve() makes each of the views but the first by gf_halve() of the one before. Both return
+     * when the work is done. */
+    enum gf_status (*halve)(struct gf_backend *, const struct gf_view *levels, int count,
+                            struct gf_error *);
+    enum gf_status (*cut_tiles)(struct gf_backend *, const struct gf_view *level,
+                                const struct gf_tile_cut *, struct gf_error *);
 
     /* Opens the device's coders (engine/device_coders.h), which use a part of the backend's memory
      * budget; NULL: the backend has none. The device need not have started. */

@@ -9,6 +9,7 @@
 #include "codec/cell/cell.h"
 #include "codec/codec.h"
 #include "codec/common/checks.h"
+#include "codec/common/pyramid/pyramid.h"
 #include "gpufilter/version.h"
 #include "icc/icc.h"
 #include "pipeline/pipeline_state.h"
@@ -405,6 +406,7 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
                        "options.stripped=%#llx or options.kept=%#llx has bits of no item",
                        (unsigned long long)checked->stripped, (unsigned long long)checked->kept);
     GF_TRY(gf_metadata_set_check(checked->set, error));
+    GF_TRY(gf_pyramid_choose(checked, &(struct gf_pyramid_choice){0}, error));
     const uint32_t ranges = 1 << GF_YUV_ITEM_LIMITED | 1 << GF_YUV_ITEM_FULL,
                    range = checked->yuv & ranges, matrix = checked->yuv & ~ranges;
     if (checked->yuv >> GF_YUV_ITEMS || range & (range - 1) || matrix & (matrix - 1))

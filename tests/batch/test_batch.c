@@ -146,7 +146,8 @@ static enum gf_status run(enum gf_device_kind kind, int devices, int threads,
     world.warnings = world.errors = world.pipelines = world.on_cpu = 0;
     memset(world.opened, 0, sizeof world.opened);
     assert_ok("inputs", gf_inputs_expand(&inputs_request, &inputs, error), error);
-    assert_ok("output", gf_template_parse(in_folder("out/"), GF_FILE_AUTO, true, &output, error),
+    assert_ok("output",
+              gf_template_parse(in_folder("out/"), &(struct gf_options){0}, true, &output, error),
               error);
     const struct gf_batch_request request = {.chain = chain,
                                              .options = options,

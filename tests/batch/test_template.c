@@ -50,7 +50,7 @@ static struct gf_template parse(const char *output)
 {
     struct gf_template template;
     struct gf_error error = {0};
-    if (gf_template_parse(output, GF_FILE_AUTO, true, &template, &error))
+    if (gf_template_parse(output, &(struct gf_options){0}, true, &template, &error))
         fail_msg("%s: %s", output, error.text);
     return template;
 }

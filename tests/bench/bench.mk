@@ -44,6 +44,9 @@ $(BUILD)/bench-floor: tests/bench/peers/floor.c
 bench-jobs: $(PROGRAM) $(BUILD)/bench-floor ## small and filtered copies of 16,000 JPEGs by one GPU and by several, beside the files alone: a table and JSON
 	@python3 tests/bench/jobs.py $(PROGRAM) $(BUILD)/bench-floor
 
+bench-gigapixels: $(PROGRAM) $(BUILD)/bench-floor ## pictures of gigapixels: tiles, pyramids, small copies and crops beside libvips: a table and JSON
+	@python3 tests/bench/gigapixels.py $(PROGRAM) $(BUILD)/bench-floor
+
 bench-serve: $(PROGRAM) ## single pictures by a server whose GPU is awake, and loops of them: a table and JSON
 	@bash tests/bench/serve.sh $(PROGRAM)
 
@@ -122,6 +125,6 @@ bench-corpora: $(PROGRAM) ## pictures of public test sets beside independent rea
 bench-png: $(PROGRAM) $(BENCH_PNG) $(BUILD)/draw-page $(BENCH_PNG_DEVICE) ## PNG beside libpng and others, level by level, on the CPU and on the GPU, and in whole programs: tables and JSON
 	@bash tests/bench/png/device.sh $(PROGRAM) $(BUILD)/draw-page $(BENCH_PNG_DEVICE)
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-filters bench-thumbnail bench-gpu bench-formats bench-small bench-limits bench-jpeg bench-palette bench-peers bench-png bench-corpora bench-films bench-device compare techniques
+.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-gigapixels bench-filters bench-thumbnail bench-gpu bench-formats bench-small bench-limits bench-jpeg bench-palette bench-peers bench-png bench-corpora bench-films bench-device compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/png/device/*.c tests/bench/jpeg/*.c))))

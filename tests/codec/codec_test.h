@@ -172,6 +172,7 @@ static void describe_picture(const struct gf_source *source, struct picture *pic
     picture->metadata.palette = copy_blob(metadata->palette);
     picture->metadata.y4m = copy_blob(metadata->y4m);
     picture->metadata.gain_map = copy_blob(metadata->gain_map);
+    picture->metadata.geo = copy_blob(metadata->geo);
     picture->metadata.texts = (struct gf_texts){0};
     assert_true(gf_texts_copy(&picture->metadata.texts, &metadata->texts));
 }

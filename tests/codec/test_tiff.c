@@ -281,7 +281,7 @@ static size_t note_in(const struct gf_blob *exif, const char *note)
     struct gf_blob bytes;
     const struct gf_ifd_reader reader = gf_exif_reader(exif, &first);
     assert_true(
-        gf_ifd_bytes(&reader, gf_ifd_link(&reader, first, GF_IFD_EXIF), GF_IFD_NOTE, &bytes));
+        gf_ifd_bytes(&reader, gf_ifd_link(&reader, first, GF_IFD_EXIF), GF_IFD_NOTE, 0, &bytes));
     const unsigned char *const at = memmem(exif->data, exif->size, note, NOTE_SIZE);
     assert_true(!bytes.size == !at);
     assert_true(!at || !memcmp(bytes.data, note, NOTE_SIZE));
@@ -301,7 +301,7 @@ static void assert_common_tags(const struct gf_blob *exif)
     assert_string_equal(document, "a document");
     assert_string_equal(computer, "a computer");
     assert_int_equal(gf_ifd_link(&reader, first, GF_IFD_RATING), 3);
-    assert_true(gf_ifd_bytes(&reader, first, GF_IFD_XP_TITLE + 3, &keys));
+    assert_true(gf_ifd_bytes(&reader, first, GF_IFD_XP_TITLE + 3, 0, &keys));
     assert_int_equal(keys.size, 8);
     assert_memory_equal(keys.data, "k\0e\0y\0\0", 8);
     free(document);
@@ -679,6 +679,58 @@ static void test_notes_at_odd_places(void **state)
     }
 }
 
+static void check_value(const struct gf_ifd_reader *reader, uint64_t directory, unsigned tag,
+                        int type, const void *wanted, size_t size)
+{
+    struct gf_blob value;
+    assert_true(gf_ifd_bytes(reader, directory, (uint16_t)tag, type, &value));
+    assert_int_equal(value.size, size);
+    if (size)
+        assert_memory_equal(value.data, wanted, size);
+    free(value.data);
+}
+
+/* GeoTIFF's tags are read in either byte order and written; one of a wrong type is left out. */
+static void test_geo(void **state)
+{
+    static const unsigned short keys[] = {1, 1, 0, 1, 1024, 0, 1, 2};
+    static const double scale[] = {10, 20, 0};
+    for (int i = 0; i < 8; i++) {
+        struct tiff tiff = {.big_endian = i & 1, .big_tiff = i & 2};
+        struct gf_options options = plain_options();
+        struct picture picture;
+        struct gf_input *input;
+        unsigned values[8];
+        uint64_t first;
+        begin(&tiff);
+        tag_gray(&tiff, 0, 'a');
+        tag(&tiff, 33550, DOUBLE, 3, (unsigned[]){10, 20, 0});
+        tag(&tiff, 33922, LONG, 6, (unsigned[]){0, 0, 0, 1, 1, 0});
+        for (int v = 0; v < 8; v++)
+            values[v] = keys[v];
+        tag(&tiff, 34735, SHORT, 8, values);
+        tag_text(&tiff, 34737, "WGS 84|");
+        tag_text(&tiff, 42113, "7");
+        add_page(&tiff);
+        write_file(&tiff);
+        assert_int_equal(decode(in_folder("a.tif"), &options, &picture), GF_OK);
+        assert_int_equal(warnings, 0);
+        options.stripped = i & 4 ? 1 << GF_METADATA_GEO : 0;
+        assert_int_equal(encode(in_folder("b.tif"), &picture, &options), GF_OK);
+        assert_int_equal(warnings, 0);
+        free_picture(&picture);
+        assert_int_equal(gf_input_open(in_folder("b.tif"), false, &input, &failure), GF_OK);
+        const struct gf_ifd_reader reader = gf_ifd_reader_of(input, &first);
+        const bool kept = !options.stripped;
+        check_value(&reader, first, 33550, DOUBLE, scale, kept ? sizeof scale : 0);
+        check_value(&reader, first, 33922, 0, NULL, 0);
+        check_value(&reader, first, 34735, SHORT, keys, kept ? sizeof keys : 0);
+        check_value(&reader, first, 34737, TEXT, "WGS 84|", kept ? 8 : 0);
+        check_value(&reader, first, 42113, TEXT, "7", kept ? 2 : 0);
+        gf_input_close(input);
+    }
+}
+
 int main(void)
 {
     const struct gf_file_type *const type = gf_file_type(GF_FILE_TIFF);
@@ -707,6 +759,7 @@ int main(void)
         cmocka_unit_test(test_compressions),
         cmocka_unit_test(test_depths),
         cmocka_unit_test(test_iptc_alone),
+        cmocka_unit_test(test_geo),
         cmocka_unit_test(test_cut_metadata),
     };
     return cmocka_run_group_tests_name("tiff", tests, make_folder, remove_folder);

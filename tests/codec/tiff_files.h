@@ -4,6 +4,7 @@
 #include "codec/codec_test.h"
 
 enum { BYTE = 1, TEXT = 2, SHORT = 3, LONG = 4, RATIONAL = 5, UNDEFINED = 7, SIGNED_RATIONAL = 10 };
+enum { DOUBLE = 12 };
 
 struct tiff {
     bool big_endian, big_tiff;
@@ -38,6 +39,15 @@ static inline void begin(struct tiff *tiff)
     put_more(tiff, tiff->big_tiff ? 8 : 4, 0);
 }
 
+static inline uint64_t value_bits(int type, unsigned value)
+{
+    const double number = value;
+    uint64_t bits = value;
+    if (type == DOUBLE)
+        memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 /* A tag of numbers; a rational one is two of them. */
 static inline void tag(struct tiff *tiff, unsigned number, int type, int count,
                        const unsigned *values)
@@ -45,6 +55,7 @@ static inline void tag(struct tiff *tiff, unsigned number, int type, int count,
     const bool pairs = type == RATIONAL || type == SIGNED_RATIONAL;
     const int bytes = type == SHORT           ? 2
                       : type == LONG || pairs ? 4
+                      : type == DOUBLE        ? 8
                                               : 1,
               word = tiff->big_tiff ? 8 : 4;
     unsigned char *const entry = tiff->entries + tiff->count++ * (4 + 2 * word);
@@ -59,13 +70,13 @@ static inline void tag(struct tiff *tiff, unsigned number, int type, int count,
         unsigned char *const all = malloc((size_t)(count * bytes));
         assert_non_null(all);
         for (int i = 0; i < count; i++)
-            put(tiff, all + i * bytes, bytes, values[i]);
+            put(tiff, all + i * bytes, bytes, value_bits(type, values[i]));
         append(&tiff->bytes, all, (size_t)(count * bytes));
         free(all);
         return;
     }
     for (int i = 0; i < count; i++)
-        put(tiff, value + i * bytes, bytes, values[i]);
+        put(tiff, value + i * bytes, bytes, value_bits(type, values[i]));
 }
 
 static inline void tag_text(struct tiff *tiff, unsigned number, const char *text)

@@ -123,7 +123,7 @@ static void run(unsigned how, const char *path)
     const int outputs = (how & TO_FOLDER && how & TO_ARCHIVE) ? 2 : 1;
     const bool first_is_folder = how & TO_FOLDER || !(how & TO_ARCHIVE);
     FUZZ_CHECK(!gf_inputs_expand(&wish, &inputs, &error), "%s", error.text);
-    FUZZ_CHECK(!gf_template_parse(folder, GF_FILE_AUTO, true, &output[0], &error), "%s",
+    FUZZ_CHECK(!gf_template_parse(folder, &(struct gf_options){0}, true, &output[0], &error), "%s",
                error.text);
     FUZZ_CHECK(!gf_template_of_archive(archive, GF_FILE_AUTO, &output[1], &error), "%s",
                error.text);

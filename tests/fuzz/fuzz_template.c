@@ -49,9 +49,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gf_error error = {0};
     /* An input has a name, and a folder is not one. */
     if (length && path[length - 1] != '/' &&
-        fuzz_ok(
-            gf_template_parse(output, (enum gf_file_format)(how % 5), how & 8, &template, &error),
-            &error)) {
+        fuzz_ok(gf_template_parse(output,
+                                  &(struct gf_options){.format = (enum gf_file_format)(how % 5)},
+                                  how & 8, &template, &error),
+                &error)) {
         expand(&template, &values, strchr(output, '.'));
         gf_template_free(&template);
     }

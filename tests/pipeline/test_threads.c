@@ -142,9 +142,10 @@ static void test_batch(void **state)
         struct gf_batch_state batch;
         struct gf_error error = {0};
         assert_ok("inputs", gf_inputs_expand(&named, &inputs, &error), &error);
-        assert_ok("output",
-                  gf_template_parse(in_folder("{n}.ppm"), GF_FILE_AUTO, true, &output, &error),
-                  &error);
+        assert_ok(
+            "output",
+            gf_template_parse(in_folder("{n}.ppm"), &(struct gf_options){0}, true, &output, &error),
+            &error);
         options.device = GF_DEVICE_CPU;
         options.threads = 3;
         const struct gf_batch_request request = {

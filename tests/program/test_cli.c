@@ -344,10 +344,10 @@ static void test_refusals(void **state)
     assert_refused("-x", "unknown option '-x' (--help lists them)");
     assert_refused("--strip=yes",
                    "--strip=yes is none of gps, exif, xmp, iptc, icc, texts, comments, density, "
-                   "thumbnails, copyright, orientation, gainmap");
+                   "thumbnails, copyright, orientation, gainmap, geo");
     assert_refused("--strip=gps,exfi",
                    "--strip=exfi is none of gps, exif, xmp, iptc, icc, texts, comments, density, "
-                   "thumbnails, copyright, orientation, gainmap; did you mean 'exif'?");
+                   "thumbnails, copyright, orientation, gainmap, geo; did you mean 'exif'?");
     assert_refused("--quality=0", "--quality=0 is outside 1..100");
     assert_refused("--quality -5", "--quality=-5 is outside 1..100");
     assert_refused("--quality=ninety", "--quality=ninety is not a number");

@@ -140,7 +140,7 @@ static enum gf_status run_from(const char *from, const char *chain, const char *
     assert_ok("output",
               gf_archive_named(to)
                   ? gf_template_of_archive(in_folder(to), GF_FILE_AUTO, &output, error)
-                  : gf_template_parse(in_folder(to), GF_FILE_AUTO, true, &output, error),
+                  : gf_template_parse(in_folder(to), &(struct gf_options){0}, true, &output, error),
               error);
     const struct gf_batch_request request = {.chain = chain,
                                              .options = options,

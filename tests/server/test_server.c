@@ -70,19 +70,10 @@ static void test_every_option_is_handed_over(void **state)
     }
     static const struct {
         size_t begin, end;
-    } own[] = {BYTES(size),
-               BYTES(device),
-               BYTES(device_index),
-               BYTES(no_clobber),
-               BYTES(sync),
-               BYTES(keep_times),
-               BYTES(warn),
-               BYTES(warn_context),
-               BYTES(sandbox_program),
-               GAP(sync, format),
-               GAP(threads, memory_bytes),
-               GAP(png_level, warn),
-               GAP(progressive, png_level)};
+    } own[] = {BYTES(size),       BYTES(device),        BYTES(device_index),
+               BYTES(no_clobber), BYTES(sync),          BYTES(keep_times),
+               BYTES(warn),       BYTES(warn_context),  BYTES(sandbox_program),
+               GAP(sync, format), GAP(png_level, warn), GAP(progressive, png_level)};
 #undef GAP
 #undef BYTES
     for (size_t at = 0; at < sizeof(struct gf_options); at++) {
@@ -433,7 +424,8 @@ static void run_batch(enum gf_server_use use)
     struct gf_error error = {0};
     char out[400];
     snprintf(out, sizeof out, "%s", in_folder("batch.ppm"));
-    assert_ok("template", gf_template_parse(out, GF_FILE_AUTO, false, &output, &error), &error);
+    assert_ok("template", gf_template_parse(out, &(struct gf_options){0}, false, &output, &error),
+              &error);
     struct gf_batch_request request = {.chain = test_chain,
                                        .options = gf_options_default(),
                                        .inputs = &inputs,

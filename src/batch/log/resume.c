@@ -134,6 +134,8 @@ uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
         hash = hash_file(gf_hash(hash, inks, strlen(inks)), inks);
     if (options->set)
         hash = gf_hash(hash, options->set, strlen(options->set) + 1);
+    if (options->pyramid)
+        hash = gf_hash(hash, options->pyramid, strlen(options->pyramid) + 1);
     return hash_files(hash, chain);
 }
 

@@ -155,6 +155,7 @@ struct gf_template {
     bool has_number, has_size, has_archive;
     bool of_archives;           /* the template gives each input archive an output archive */
     enum gf_file_format format; /* the format of --format; GF_FILE_AUTO: the extension decides */
+    const char *extension;      /* of pyramids; "": they are folders; NULL: the outputs are none */
     struct gf_template_part part[GF_TEMPLATE_PARTS_MAX];
     int parts;
 };
@@ -167,9 +168,10 @@ extern const struct gf_key_help gf_template_fields[];
     "a folder, which ends in / or is there, or {dir}, {stem}, {ext} and {n} in -o tell outputs " \
     "apart"
 
-/* Parses -o. With `several` there may be more than one input, and then a name without an extension
- * is a folder. A name with an unknown extension is refused, since it may be a file or a folder. */
-enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,
+/* Parses -o for outputs with these options. With `several` there may be more than one input, and
+ * then a name without an extension is a folder. A name with an unknown extension is refused, since
+ * it may be a file or a folder. */
+enum gf_status gf_template_parse(const char *output, const struct gf_options *options, bool several,
                                  struct gf_template *template, struct gf_error *error) GF_CHECKED;
 /* Makes the template of an archive. Without fields it is like a folder: the archive's members are
  * named as files in a folder would be. With fields it gives each input archive an output. */

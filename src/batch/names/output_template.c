@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "codec/codec.h"
+#include "codec/common/pyramid/pyramid.h"
 #include "codec/io/input.h"
 
 /* In the order of enum gf_template_field, beginning with GF_FIELD_DIR. */
@@ -98,13 +99,24 @@ static enum gf_status read_parts(struct gf_template *template, struct gf_error *
     return status;
 }
 
-static bool is_folder(const char *path, bool several)
+/* Returns the extension of the pyramids that the options ask for. */
+static const char *pyramid_extension(const struct gf_options *options)
+{
+    struct gf_pyramid_choice choice;
+    if (gf_pyramid_choose(options, &choice, &(struct gf_error){0}) ||
+        choice.layout <= GF_LAYOUT_ANY)
+        return NULL;
+    return choice.layout == GF_LAYOUT_DZ ? "dzi" : choice.layout >= GF_LAYOUT_COG ? "tif" : "";
+}
+
+/* Whether -o names the folder of outputs, which may themselves be folders. */
+static bool is_folder(const char *path, bool several, bool of_folders)
 {
     struct stat file;
     const char *const slash = strrchr(path, '/');
     if (slash && !slash[1])
         return true;
-    if (!stat(path, &file))
+    if ((several || !of_folders) && !stat(path, &file))
         return S_ISDIR(file.st_mode);
     return several && strcmp(path, "-") && !strpbrk(slash ? slash : path, ".{}");
 }
@@ -128,7 +140,9 @@ static enum gf_status read_folder(struct gf_template *template, const char *fold
     static const char *const text[] = {"/", NULL, "/", NULL, ".", NULL};
     GF_TRY(add_part(template, (struct gf_template_part){.text = folder, .length = strlen(folder)},
                     error));
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+    const size_t count =
+        sizeof rest / sizeof *rest - (template->extension && !*template->extension ? 2 : 0);
+    for (size_t i = 0; i < count; i++)
         GF_TRY(add_part(
             template,
             (struct gf_template_part){.field = rest[i], .text = text[i], .length = text[i] ? 1 : 0},
@@ -136,18 +150,20 @@ static enum gf_status read_folder(struct gf_template *template, const char *fold
     return GF_OK;
 }
 
-enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,
+enum gf_status gf_template_parse(const char *output, const struct gf_options *options, bool several,
                                  struct gf_template *template, struct gf_error *error)
 {
     *template = (struct gf_template){.text = strdup(output),
                                      .option = "--output",
                                      .given = output,
                                      .is_stdout = !strcmp(output, "-"),
-                                     .format = format};
+                                     .format = options->format,
+                                     .extension = pyramid_extension(options)};
     if (!template->text)
         return gf_fail_memory(error);
     gf_url_hide(template->text);
-    const bool folder = is_folder(template->text, several);
+    const bool folder =
+        is_folder(template->text, several, template->extension && !*template->extension);
     enum gf_status status =
         folder ? read_folder(template, template->text, error) : read_parts(template, error);
     if (!status && several && !folder && may_be_folder(template))
@@ -244,7 +260,9 @@ static void put_extension(FILE *file, const struct gf_template *template,
 {
     const enum gf_file_format named = gf_file_format_named(values->input->path);
     const char *const dot = strrchr(values->input->path, '.');
-    if (template->format != GF_FILE_AUTO)
+    if (template->extension)
+        fputs(template->extension, file);
+    else if (template->format != GF_FILE_AUTO)
         fputs(gf_file_format_extension(template->format), file);
     else if (gf_file_format_keeps_extension(values->input->path))
         fputs(dot + 1, file);

@@ -293,6 +293,8 @@ static void set_implied(const struct gf_option *option, struct gf_command *comma
         *(int *)member = option->implied;
     else if (option->type == GF_OPTION_SET)
         *(uint64_t *)member = (uint64_t)option->implied;
+    else if (option->type == GF_OPTION_LINES)
+        *(const char **)member = "";
     else if (option->bare_offset) {
         *(bool *)((char *)command + option->bare_offset) = true;
         *(int *)member = option->implied;

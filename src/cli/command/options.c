@@ -10,6 +10,7 @@
 #include "cli/command/command.h"
 #include "cli/help/topics.h"
 #include "cli/study/study.h"
+#include "codec/common/pyramid/pyramid.h"
 
 /* The offset of the member of the command that an option sets. */
 #define AT(member) offsetof(struct gf_command, member)
@@ -36,7 +37,7 @@ static const struct gf_choice subsamplings[] = {
     {"auto", GF_SUBSAMPLING_AUTO}, {"420", GF_SUBSAMPLING_420}, {"422", GF_SUBSAMPLING_422}, {"444", GF_SUBSAMPLING_444}, {0},
 };
 static const struct gf_choice tiff_compressions[] = {
-    {"deflate", GF_TIFF_DEFLATE}, {"lzw", GF_TIFF_LZW}, {"none", GF_TIFF_NONE}, {"jpeg", GF_TIFF_JPEG}, {"zstd", GF_TIFF_ZSTD}, {"g4", GF_TIFF_G4}, {0},
+    {"deflate", GF_TIFF_DEFLATE}, {"lzw", GF_TIFF_LZW}, {"none", GF_TIFF_NONE}, {"jpeg", GF_TIFF_JPEG}, {"zstd", GF_TIFF_ZSTD}, {"g4", GF_TIFF_G4}, {"webp", GF_TIFF_WEBP}, {0},
 };
 static const struct gf_choice depths[] = {{"auto", GF_DEPTH_AUTO}, {"1", 1}, {"8", 8}, {"10", 10}, {"12", 12}, {"16", 16}, {0}};
 static const struct gf_choice gain_maps[] = {

@@ -188,9 +188,9 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
 {
     const struct gf_metadata *const metadata = &source->metadata;
     const struct gf_colour_tags *const tags = &metadata->colour;
-    const struct gf_blob *const blob[GF_CELL_BLOBS] = {&metadata->icc,  &metadata->exif,
-                                                       &metadata->xmp,  &metadata->palette,
-                                                       &metadata->iptc, &metadata->gain_map};
+    const struct gf_blob *const blob[GF_CELL_BLOBS] = {
+        &metadata->icc,  &metadata->exif,     &metadata->xmp, &metadata->palette,
+        &metadata->iptc, &metadata->gain_map, &metadata->geo};
     size_t at = 0;
     header->width = source->format.width;
     header->height = source->format.height;
@@ -295,6 +295,7 @@ static bool read_blobs(const struct gf_cell_header *header, const unsigned char 
     metadata->xmp = copy[2];
     metadata->palette = copy[3];
     metadata->gain_map = copy[5];
+    metadata->geo = copy[6];
     if (metadata->palette.size % 4 || metadata->palette.size > (size_t)4 * 256) {
         free(metadata->palette.data);
         metadata->palette = (struct gf_blob){0};

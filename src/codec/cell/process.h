@@ -83,7 +83,7 @@ struct gf_cell_open {
     char name[GF_CELL_NAME_SIZE], inks[GF_CELL_NAME_SIZE];
 };
 
-enum { GF_CELL_BLOBS = 6 }; /* ICC, EXIF, XMP, palette, IPTC, gain map: in this order */
+enum { GF_CELL_BLOBS = 7 }; /* ICC, EXIF, XMP, palette, IPTC, gain map, GeoTIFF: in this order */
 struct gf_cell_header {
     struct gf_cell_head head;
     uint32_t status;

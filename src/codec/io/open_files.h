@@ -111,6 +111,14 @@ enum {
     GF_OUTPUT_NAME_TRIES = 100
 };
 
+/* A folder of files, which is made under a temporary name. */
+struct gf_folder {
+    struct gf_temporary temporary;
+    char *target;
+    int fd;
+    uint64_t bytes; /* of all files */
+};
+
 struct gf_output {
     char *name;   /* the name in the caller's words, for messages */
     char *target; /* the file to replace, with symbolic links resolved; NULL: there is none */
@@ -126,12 +134,21 @@ struct gf_output {
     bool is_timed; /* the file gets `times` */
     struct timespec times[2];
     struct gf_output_options options;
+    struct gf_folder *folder;           /* NULL: the output has none */
     struct gf_reservation *reservation; /* disk space allocated ahead; NULL: none */
     int threads;                        /* number of threads that may write at the same time */
     int64_t written;                    /* bytes written, without those still in the buffer */
     size_t held, buffer_bytes;
     unsigned char buffer[];
 };
+
+/* Renames the folder to its target, and removes the folder that it replaces. */
+enum gf_status gf_folder_commit(struct gf_output *output, struct gf_error *error) GF_CHECKED;
+void gf_folder_close(struct gf_output *output); /* removes a folder that was not committed */
+enum gf_status gf_output_fail_exists(const struct gf_output *output, struct gf_error *error);
+/* Fails if `size` more bytes are over the limit of the output. */
+enum gf_status gf_output_check_room(struct gf_output *output, uint64_t size,
+                                    struct gf_error *error) GF_CHECKED;
 
 /* Sets *error to the text of errno and the output's name, and returns its status. */
 static inline enum gf_status gf_output_fail(const struct gf_output *output, struct gf_error *error)

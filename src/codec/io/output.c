@@ -37,7 +37,7 @@ static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *er
     return gf_output_fail_folder(output, error);
 }
 
-static enum gf_status fail_exists(const struct gf_output *output, struct gf_error *error)
+enum gf_status gf_output_fail_exists(const struct gf_output *output, struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_OUTPUT, "%s: is there already (options.no_clobber)",
                    output->name);
@@ -88,7 +88,7 @@ static enum gf_status rename_to_target(struct gf_output *output, struct gf_error
          * not exist when the output was opened. */
         const bool unknown = flags && (errno == EINVAL || errno == ENOSYS);
         if (errno == EEXIST)
-            return fail_exists(output, error);
+            return gf_output_fail_exists(output, error);
         if (!unknown || rename(output->temporary.path, output->target))
             return gf_output_fail_folder(output, error);
     }
@@ -128,7 +128,7 @@ static enum gf_status name_target(struct gf_output *output, struct gf_error *err
         if (link_as(output, output->target))
             return GF_OK;
         if (errno == EEXIST && output->options.no_clobber)
-            return fail_exists(output, error);
+            return gf_output_fail_exists(output, error);
     }
     if (!output->temporary.path)
         GF_TRY(name_unnamed(output, error));
@@ -257,7 +257,8 @@ void gf_output_set_times(struct gf_output *output, const struct timespec times[2
 
 int64_t gf_output_size(const struct gf_output *output)
 {
-    return output->written + (int64_t)output->held;
+    return output->written + (int64_t)output->held +
+           (output->folder ? (int64_t)output->folder->bytes : 0);
 }
 
 const char *gf_output_name(const struct gf_output *output)
@@ -363,15 +364,20 @@ static void end_reservation(struct gf_output *output)
     output->reservation = NULL;
 }
 
+enum gf_status gf_output_check_room(struct gf_output *output, uint64_t size, struct gf_error *error)
+{
+    if (!is_too_large(output, size))
+        return GF_OK;
+    output->failed = true;
+    return gf_fail(error, GF_ERROR_UNFIT, "%s: is over options.max_output_bytes=%llu%s",
+                   output->name, (unsigned long long)output->options.max_bytes,
+                   output->options.bytes_before ? " with the input's pictures before it" : "");
+}
+
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error)
 {
-    if (is_too_large(output, size)) {
-        output->failed = true;
-        return gf_fail(error, GF_ERROR_UNFIT, "%s: is over options.max_output_bytes=%llu%s",
-                       output->name, (unsigned long long)output->options.max_bytes,
-                       output->options.bytes_before ? " with the input's pictures before it" : "");
-    }
+    GF_TRY(gf_output_check_room(output, size, error));
     if (size >= LARGE_BYTES || output->held + size > output->buffer_bytes) {
         GF_TRY(flush(output, error));
     }
@@ -431,6 +437,7 @@ enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error
     output->held = 0;
     output->written = 0;
     output->failed = false;
+    gf_folder_close(output);
     if (output->in_memory)
         return GF_OK;
     if (ftruncate(output->fd, 0) || lseek(output->fd, 0, SEEK_SET) < 0)
@@ -444,8 +451,12 @@ enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: was not written completely", output->name);
     const enum gf_status status = flush(output, error);
     end_reservation(output);
-    if (status || output->in_memory || output->foreign)
+    if (status)
         return status;
+    if (output->folder)
+        GF_TRY(gf_folder_commit(output, error));
+    if (output->in_memory || output->foreign)
+        return GF_OK;
     return output_put_in_place(output, error);
 }
 
@@ -464,6 +475,7 @@ void gf_output_close(struct gf_output *output)
     if (!output)
         return;
     end_reservation(output);
+    gf_folder_close(output);
     gf_temporary_end(&output->temporary, true);
     if (output->fd >= 0)
         close(output->fd);

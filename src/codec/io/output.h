@@ -31,6 +31,14 @@ enum gf_status gf_output_open(const char *path, struct gf_output **output,
 /* Opens an output in memory; the name is for messages. */
 enum gf_status gf_output_open_memory(const char *name, struct gf_output **output,
                                      struct gf_error *error) GF_CHECKED;
+/* Gives the output a folder of files: an output in memory then stands for the folder alone, and a
+ * file is complete after its folder, `target`, is. The commit replaces an older folder of tiles,
+ * and no other folder. */
+enum gf_status gf_output_add_folder(struct gf_output *output, const char *target,
+                                    struct gf_error *error) GF_CHECKED;
+/* Writes a file to the folder; `name` may lead through folders, which are made. */
+enum gf_status gf_output_put_file(struct gf_output *output, const char *name, const void *data,
+                                  size_t size, struct gf_error *error) GF_CHECKED;
 /* Opens an output to a file that another process puts in its place; gf_output_commit() here only
  * finishes the writing. The output owns the descriptor from now on, even after a failure. */
 enum gf_status gf_output_open_descriptor(int descriptor, const char *name,
@@ -100,6 +108,9 @@ bool gf_temporary_lock(int fd);
 /* Ends the registration after the file was renamed. With `remove` it removes the file. errno does
  * not change. */
 void gf_temporary_end(struct gf_temporary *temporary, bool remove);
+
+/* Removes a file, or a folder with all that it holds, from the open folder `folder`. */
+bool gf_remove_tree(int folder, const char *name);
 
 /* Returns the length of a path's folder with its slash; 0 for a bare name. */
 size_t gf_folder_length(const char *path);

@@ -115,11 +115,46 @@ static void sleep_ms(long milliseconds)
     nanosleep(&time, NULL);
 }
 
+/* Removes the entries of a folder. Returns whether there were any that could be removed. */
+static bool empty_folder(int fd)
+{
+    _Alignas(struct dirent64) char entries[2048];
+    bool removed = false;
+    if (lseek(fd, 0, SEEK_SET))
+        return false;
+    for (ssize_t got; (got = getdents64(fd, entries, sizeof entries)) > 0;) {
+        for (ssize_t at = 0; at < got;) {
+            const struct dirent64 *const entry = (const void *)(entries + at);
+            at += entry->d_reclen;
+            if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+                removed |= gf_remove_tree(fd, entry->d_name);
+        }
+    }
+    return removed;
+}
+
+/* Only calls of the system are used, since a signal handler calls the function. Entries that a file
+ * system leaves out while others vanish are found by another round. */
+bool gf_remove_tree(int folder, const char *name)
+{
+    if (!unlinkat(folder, name, 0))
+        return true;
+    if (errno != EISDIR && errno != EPERM)
+        return false;
+    const int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    while (empty_folder(fd))
+        continue;
+    close(fd);
+    return !unlinkat(folder, name, AT_REMOVEDIR);
+}
+
 static void remove_names(void)
 {
     for (struct gf_temporary_slot *slot = atomic_load(&slots); slot; slot = slot->next) {
         if (atomic_load(&slot->state) == SLOT_SET)
-            unlink(slot->path);
+            gf_remove_tree(AT_FDCWD, slot->path);
     }
 }
 
@@ -246,17 +281,18 @@ static bool is_dead(const struct maker *maker, const struct maker *self, const s
     return start_of(maker->pid, &start) && start != maker->start;
 }
 
-/* Removes a file unless it is locked. A process in another container has a number that is unknown
- * here, but its lock is visible. */
+/* Removes a file or a folder unless it is locked. A process in another container has a number that
+ * is unknown here, but its lock is visible. */
 static void remove_if_unlocked(int folder, const char *name, const struct stat *seen)
 {
     struct stat file;
-    const int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int access = S_ISDIR(seen->st_mode) ? O_RDONLY | O_DIRECTORY : O_RDWR;
+    const int fd = openat(folder, name, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return;
     if (!fstat(fd, &file) && file.st_ino == seen->st_ino && file.st_dev == seen->st_dev &&
         !flock(fd, LOCK_EX | LOCK_NB))
-        unlinkat(folder, name, 0);
+        gf_remove_tree(folder, name);
     close(fd);
 }
 
@@ -267,7 +303,7 @@ static void remove_dead_files(DIR *entries, const struct maker *self)
         struct stat file;
         if (parse_name(entry->d_name, &maker) &&
             !fstatat(dirfd(entries), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) &&
-            S_ISREG(file.st_mode) && is_dead(&maker, self, &file))
+            (S_ISREG(file.st_mode) || S_ISDIR(file.st_mode)) && is_dead(&maker, self, &file))
             remove_if_unlocked(dirfd(entries), entry->d_name, &file);
     }
 }
@@ -337,7 +373,7 @@ void gf_temporary_end(struct gf_temporary *temporary, bool remove)
 {
     const int before = errno;
     if (remove && temporary->path)
-        unlink(temporary->path);
+        gf_remove_tree(AT_FDCWD, temporary->path);
     if (temporary->slot)
         atomic_store(&temporary->slot->state, SLOT_FREE);
     free(temporary->path);

@@ -252,8 +252,8 @@ static bool read_tiff(const struct gf_whole_source *source, struct gf_metadata *
     struct gf_blob iptc = {0};
     const struct gf_ifd_reader reader = gf_exif_reader(&source->file, &first);
     if (!gf_metadata_add_exif_in_tiff(metadata, &reader, first, source->name, &source->options) ||
-        !gf_ifd_bytes(&reader, first, TAG_XMP, &metadata->xmp) ||
-        !gf_ifd_bytes(&reader, first, TAG_IPTC, &iptc))
+        !gf_ifd_bytes(&reader, first, TAG_XMP, 0, &metadata->xmp) ||
+        !gf_ifd_bytes(&reader, first, TAG_IPTC, 0, &iptc))
         return false;
     const bool done = gf_metadata_add_photoshop(metadata, iptc.data, iptc.size);
     free(iptc.data);

@@ -11,6 +11,7 @@
 #include "base/threads/ordered.h"
 #include "codec/common/colour/colour.h"
 #include "codec/common/metadata/metadata.h"
+#include "codec/common/pyramid/pyramid.h"
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
@@ -27,7 +28,7 @@
     CALL(TIFFReadEncodedTile) CALL(TIFFComputeTile) CALL(TIFFComputeStrip) \
     CALL(TIFFNumberOfStrips) CALL(TIFFGetVersion) CALL(TIFFFieldWithTag) CALL(TIFFFieldDataType) CALL(TIFFIsCODECConfigured) CALL(TIFFFindCODEC) CALL(TIFFGetStrileByteCount) \
     CALL(TIFFGetStrileOffset) CALL(TIFFIsByteSwapped) CALL(TIFFWriteEncodedStrip) \
-    CALL(TIFFWriteDirectory) CALL(TIFFCurrentDirOffset) \
+    CALL(TIFFWriteDirectory) CALL(TIFFWriteEncodedTile) CALL(TIFFWriteRawTile) CALL(TIFFCurrentDirOffset) \
     CALL(TIFFIsBigEndian) CALL(TIFFIsBigTIFF) CALL(TIFFSwabArrayOfLong) \
     CALL(TIFFSwabArrayOfShort) CALL(TIFFSwabArrayOfTriples) CALL(TIFFSwabArrayOfLong8) \
     CALL(TIFFRGBAImageOK) CALL(TIFFRGBAImageBegin) CALL(TIFFRGBAImageGet) CALL(TIFFRGBAImageEnd)
@@ -45,6 +46,13 @@ struct gf_tiff_handle {
     struct gf_input *input; /* the file that is read, a regular one */
     struct gf_output *output;
     int64_t at;
+    /* The offset of a tile that the output has already, and that libtiff is told to write so that
+     * it notes the offset; 0: what libtiff writes is written. */
+    int64_t tile_at;
+    /* Where the directories of EXIF go, which then begin at exif_at; NULL: to the end of
+     * `output`. */
+    struct gf_output *exif;
+    int64_t exif_at;
     /* Offset of the directory that libtiff sees as the first; 0: the file's first. */
     uint64_t directory;
     unsigned char header[16]; /* what libtiff reads as the file's header if `directory` is set */
@@ -82,6 +90,37 @@ enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
                                       const struct gf_metadata *metadata,
                                       const struct gf_options *options,
                                       struct gf_error *error) GF_CHECKED;
+
+/* ---- how the pixels of a TIFF are written ---- */
+
+struct gf_tiff_coding {
+    struct gf_format format;     /* of the picture, or of the level of a pyramid */
+    bool inks;                   /* the rows are CMYK */
+    int bits;                    /* bits of a sample in the file: 1, 8 or 16 */
+    int subfile;                 /* the tag NewSubfileType; 0: none */
+    int tile_width, tile_height; /* 0: strips */
+    int strip_rows;              /* rows of a strip */
+    const struct gf_options *options;
+};
+
+/* Makes the coding of a picture, but for its strips or tiles. Fails if the compression does not fit
+ * the picture. */
+enum gf_status gf_tiff_coding_of(const struct gf_sink_order *order, struct gf_tiff_coding *coding,
+                                 struct gf_error *error) GF_CHECKED;
+/* Sets the tags of the coding in the directory that is being written. */
+bool gf_tiff_set_coding(const struct gf_tiff_handle *handle, const struct gf_tiff_coding *coding);
+/* Returns the mode in which libtiff writes: BigTIFF if a file of so many bytes of pixels could
+ * become larger than 4 GiB, and the byte order of EXIF, since values of undefined type are copied
+ * as they are. */
+const char *gf_tiff_mode(uint64_t bytes, const struct gf_metadata *metadata);
+
+/* Opens a store that writes tiles to the order's output, for gf_codec_threads() threads, and plans
+ * its pyramid, which has one level if options->pyramid asks for none. */
+enum gf_status gf_tiff_store_open(const struct gf_sink_order *order, struct gf_pyramid *pyramid,
+                                  struct gf_tile_store **store, struct gf_error *error) GF_CHECKED;
+/* Returns the memory that such a store takes with its pyramid. */
+struct gf_codec_memory gf_tiff_store_memory(struct gf_format format,
+                                            const struct gf_options *options);
 
 /* ---- how a TIFF stores pixels, and their conversion ---- */
 

@@ -37,6 +37,8 @@ static tmsize_t write_bytes(thandle_t client, void *data, tmsize_t size)
     struct gf_tiff_handle *const handle = client;
     if (!handle->output)
         return -1;
+    if (handle->tile_at)
+        return size;
     enum gf_status status = GF_OK;
     while (!status && gf_output_size(handle->output) < handle->at)
         status = gf_output_write(handle->output, "", 1, &handle->error);
@@ -54,7 +56,8 @@ static tmsize_t write_bytes(thandle_t client, void *data, tmsize_t size)
 static toff_t size_of(thandle_t client)
 {
     const struct gf_tiff_handle *const handle = client;
-    return (toff_t)(handle->input    ? gf_input_size(handle->input)
+    return (toff_t)(handle->tile_at  ? handle->tile_at
+                    : handle->input  ? gf_input_size(handle->input)
                     : handle->output ? gf_output_size(handle->output)
                                      : 0);
 }

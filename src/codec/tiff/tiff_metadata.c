@@ -78,7 +78,7 @@ static bool read_iptc(const struct gf_tiff_handle *handle, const struct gf_ifd_r
     if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_PHOTOSHOP, &size, &data) && size &&
         !gf_metadata_add_photoshop(metadata, data, size))
         return false;
-    if (!gf_ifd_bytes(reader, gf_tiff.TIFFCurrentDirOffset(handle->tiff), TIFFTAG_RICHTIFFIPTC,
+    if (!gf_ifd_bytes(reader, gf_tiff.TIFFCurrentDirOffset(handle->tiff), TIFFTAG_RICHTIFFIPTC, 0,
                       &alone))
         return false;
     if (alone.size > 3 && alone.data[0] != IPTC_BEGIN && alone.data[3] == IPTC_BEGIN)
@@ -119,7 +119,8 @@ static bool is_of_samples(uint16_t tag)
     static const uint16_t ranges[][2] = {
         {0x00fe, 0x010a}, {0x0111, 0x0111}, {0x0115, 0x011c}, {0x011e, 0x0129}, {0x013d, 0x013d},
         {0x0140, 0x0214}, {0x02bc, 0x02bc}, {0x1001, 0x1002}, {0x8000, 0x80ff}, {0x828d, 0x828e},
-        {0x83bb, 0x83bb}, {0x8649, 0x8649}, {0x8773, 0x8773}, {0xc612, 0xcfff}, {0xea1c, 0xea1c}};
+        {0x830e, 0x830e}, {0x83bb, 0x83bb}, {0x8482, 0x8482}, {0x85d8, 0x85d8}, {0x8649, 0x8649},
+        {0x8773, 0x8773}, {0x87af, 0x87b1}, {0xa480, 0xa481}, {0xc612, 0xcfff}, {0xea1c, 0xea1c}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         if (tag >= ranges[i][0] && tag <= ranges[i][1])
             return true;
@@ -170,7 +171,7 @@ static bool set_tag(const struct gf_tiff_handle *handle, const struct gf_ifd_rea
     } else if (type == TIFF_SHORT && gf_ifd_numbers(reader, directory, tag, &number, 1))
         done = gf_tiff.TIFFSetField(handle->tiff, tag, (int)number);
     else if (type == TIFF_BYTE || type == TIFF_UNDEFINED)
-        done = gf_ifd_bytes(reader, directory, tag, &bytes) && set_blob(handle, tag, &bytes);
+        done = gf_ifd_bytes(reader, directory, tag, 0, &bytes) && set_blob(handle, tag, &bytes);
     free(bytes.data);
     return done;
 }
@@ -184,7 +185,8 @@ static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *
     const struct gf_ifd_reader reader = gf_exif_reader(&metadata->exif, &first);
     if (!first)
         return true;
-    struct gf_ifd_writer writer = {.base = (uint64_t)gf_output_size(handle->output),
+    struct gf_output *const output = handle->exif ? handle->exif : handle->output;
+    struct gf_ifd_writer writer = {.base = (uint64_t)(gf_output_size(output) + handle->exif_at),
                                    .big_endian = gf_tiff.TIFFIsBigEndian(handle->tiff),
                                    .big_tiff = gf_tiff.TIFFIsBigTIFF(handle->tiff)};
     (void)gf_tiff.TIFFMergeFieldInfo(handle->tiff, fields, sizeof fields / sizeof *fields);
@@ -200,10 +202,54 @@ static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *
     gf_warn_of_note(&writer, handle->name, options);
     warn_of_tags(handle, &reader, first, options);
     if (done && writer.bytes.size && !writer.out_of_memory)
-        done =
-            !gf_output_write(handle->output, writer.bytes.data, writer.bytes.size, &handle->error);
+        done = !gf_output_write(output, writer.bytes.data, writer.bytes.size, &handle->error);
     free(writer.bytes.data);
     return done && !writer.out_of_memory;
+}
+
+/* The tags gf_geo_tags. */
+static const TIFFFieldInfo geo_fields[] = {
+#define NUMBERS(tag, type, name) \
+    { \
+        tag, TIFF_VARIABLE2, TIFF_VARIABLE2, type, FIELD_CUSTOM, 1, 1, name \
+    }
+#define TEXT(tag, name) \
+    { \
+        tag, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_ASCII, FIELD_CUSTOM, 1, 0, name \
+    }
+    NUMBERS(33550, TIFF_DOUBLE, "ModelPixelScale"),
+    NUMBERS(33922, TIFF_DOUBLE, "ModelTiepoint"),
+    NUMBERS(34264, TIFF_DOUBLE, "ModelTransformation"),
+    NUMBERS(34735, TIFF_SHORT, "GeoKeyDirectory"),
+    NUMBERS(34736, TIFF_DOUBLE, "GeoDoubleParams"),
+    TEXT(34737, "GeoAsciiParams"),
+    TEXT(42112, "GDAL_METADATA"),
+    TEXT(42113, "GDAL_NODATA")};
+
+/* Sets GeoTIFF's tags. One that has another type than it should is left out. */
+static bool set_geo(const struct gf_tiff_handle *handle, const struct gf_blob *geo)
+{
+    enum { FIELDS = sizeof geo_fields / sizeof *geo_fields };
+    uint64_t first;
+    const struct gf_ifd_reader reader = gf_exif_reader(geo, &first);
+    bool done = true;
+    if (first)
+        (void)gf_tiff.TIFFMergeFieldInfo(handle->tiff, geo_fields, FIELDS);
+    for (int i = 0; first && done && i < FIELDS; i++) {
+        const uint16_t tag = (uint16_t)geo_fields[i].field_tag;
+        const TIFFDataType type = geo_fields[i].field_type;
+        struct gf_blob value = {0};
+        char *const text = type == TIFF_ASCII ? gf_ifd_text(&reader, first, tag) : NULL;
+        if (text)
+            done = gf_tiff.TIFFSetField(handle->tiff, tag, text);
+        else
+            done = gf_ifd_bytes(&reader, first, tag, (int)type, &value);
+        value.size /= type == TIFF_SHORT ? sizeof(uint16_t) : sizeof(double);
+        done = done && (type == TIFF_ASCII || set_blob(handle, tag, &value));
+        free(text);
+        free(value.data);
+    }
+    return done;
 }
 
 bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, const struct gf_options *options,
@@ -220,6 +266,7 @@ bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, const struct gf_
         !read_blob(handle, &reader, TIFFTAG_XMLPACKET, "XMP", options, &metadata->xmp) ||
         !read_iptc(handle, &reader, metadata) ||
         !gf_metadata_add_exif_in_tiff(metadata, &reader, directory, handle->name, options) ||
+        !gf_metadata_add_geo(metadata, &reader, directory) ||
         (!metadata->exif.size && !read_texts(handle, metadata)))
         return false;
     metadata->orientation = orientation >= 1 && orientation <= 8 ? (int)orientation : 1;
@@ -313,7 +360,7 @@ enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
 {
     const bool done =
         set_density(handle, metadata) && set_texts(handle, metadata, options) &&
-        write_exif(handle, metadata, options) &&
+        write_exif(handle, metadata, options) && set_geo(handle, &metadata->geo) &&
         set_blob(handle, TIFFTAG_ICCPROFILE, &metadata->icc) &&
         set_blob(handle, TIFFTAG_XMLPACKET, &metadata->xmp) && set_iptc(handle, &metadata->iptc) &&
         gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_ORIENTATION, metadata->orientation);

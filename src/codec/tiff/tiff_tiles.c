@@ -1,74 +1,544 @@
-/* Tiles that a GPU can decode: where they lie in the file. */
-#include "codec/common/metadata/exif.h"
+/* Writes a picture as tiles, alone or as a pyramid. libtiff codes the tiles, each thread by a
+ * handle of its own on a picture of one tile, and writes the directories with their metadata. It
+ * cannot write the tiles of several directories in turn. Therefore their bytes are written here, as
+ * they come, and at the end libtiff writes each directory as if it had written the tiles, whose
+ * offsets it gets as ends of the file (tile_at). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "codec/common/checks.h"
+#include "codec/common/opening.h"
+#include "codec/common/rows/samples.h"
 #include "codec/tiff/tiff.h"
 
-/* Finds the part of the file in which the tiles lie. Returns false if one is missing. */
-static bool find_part(TIFF *tiff, struct gf_tiff_coded *coded)
+/* Tiles have a side that is a multiple of SIDE (TIFF 6.0, section 15). A tile is coded behind
+ * HEAD bytes: the header of a file that nobody reads. */
+enum { SIDE = 16, HEAD = 16, USUAL_SIDE = 256, COG_SIDE = 512 };
+
+struct level {
+    int64_t *offset; /* where each tile begins: in the output or, for GF_LAYOUT_COG, in the spool */
+    uint32_t *bytes;
+    int64_t base; /* offset of the spool's first byte in the file; 0: the tiles are in the output */
+    int64_t size; /* bytes in the spool */
+    int spool;    /* -1: none */
+};
+
+struct coder {
+    struct gf_tiff_handle handle;
+    struct gf_output *output; /* a coded tile, in memory */
+    unsigned char *pixels;    /* a tile, and behind it a row of samples of 8 bits for single bits */
+    size_t head;              /* bytes of a JPEG before its scan; 0: not known */
+};
+
+struct tiles {
+    struct gf_tile_store base;
+    struct gf_tiff_coding coding; /* of the full size */
+    struct gf_options options;
+    struct gf_metadata metadata; /* a copy, for GF_LAYOUT_COG */
+    struct gf_pyramid pyramid;
+    enum gf_pyramid_layout layout;
+    struct gf_output *output;
+    const char *mode;
+    struct gf_tiff_handle handle;
+    struct level level[GF_PYRAMID_LEVELS_MAX];
+    int coders;
+    struct coder coder[];
+};
+
+static size_t tile_row_bytes(const struct gf_tiff_coding *coding)
 {
-    const uint32_t count = (uint32_t)coded->columns * (uint32_t)coded->rows;
-    coded->begin = UINT64_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t offset = gf_tiff.TIFFGetStrileOffset(tiff, i),
-                       bytes = gf_tiff.TIFFGetStrileByteCount(tiff, i);
-        if (!bytes || bytes > UINT64_MAX - offset)
-            return false;
-        coded->begin = offset < coded->begin ? offset : coded->begin;
-        coded->end = offset + bytes > coded->end ? offset + bytes : coded->end;
+    return ((size_t)coding->tile_width * (size_t)coding->format.channels * (size_t)coding->bits +
+            7) /
+           8;
+}
+
+/* ---- coding tiles ---- */
+
+static enum gf_status open_coder(struct tiles *tiles, struct coder *coder, struct gf_error *error)
+{
+    struct gf_tiff_coding coding = tiles->coding;
+    const size_t row_bytes = tile_row_bytes(&coding);
+    coding.format.width = coding.tile_width;
+    coding.format.height = coding.tile_height;
+    coder->pixels = malloc(row_bytes * (size_t)coding.tile_height + gf_row_bytes(coding.format));
+    if (!coder->pixels)
+        return gf_fail_memory(error);
+    GF_TRY(gf_output_open_memory(gf_output_name(tiles->output), &coder->output, error));
+    GF_TRY(gf_tiff_open(&coder->handle, NULL, coder->output, tiles->mode, 0, error));
+    return gf_tiff_set_coding(&coder->handle, &coding) ? GF_OK
+                                                       : gf_tiff_fail(&coder->handle, -1, 0, error);
+}
+
+/* Copies the pixels to a whole tile. Beyond the picture's edges the last pixels are repeated, which
+ * takes few bytes. */
+static void fill(const struct gf_tiff_coding *coding, const struct gf_tile *tile,
+                 unsigned char *pixels)
+{
+    const size_t row_bytes = tile_row_bytes(coding),
+                 pixel = (size_t)tile->format.channels * (size_t)tile->format.bits / 8,
+                 wide = (size_t)coding->tile_width * pixel,
+                 own = (size_t)tile->format.width * pixel;
+    unsigned char *const apart = pixels + row_bytes * (size_t)coding->tile_height;
+    for (int y = 0; y < coding->tile_height; y++) {
+        unsigned char *const to = pixels + row_bytes * (size_t)y, *const row = coding->bits == 1
+                                                                                   ? apart
+                                                                                   : to;
+        if (y >= tile->format.height) {
+            memcpy(to, to - row_bytes, row_bytes);
+            continue;
+        }
+        memcpy(row, tile->pixels + tile->pitch * (size_t)y, own);
+        for (size_t at = own; at < wide; at++)
+            row[at] = row[at - pixel];
+        if (coding->bits == 1)
+            gf_samples_to_bits(row, to, (size_t)coding->tile_width, tile->format.bits);
     }
-    return true;
 }
 
-/* Finds the lists of the tiles and their tables in the directory itself, since libtiff does not say
- * where they are. */
-static bool find_lists(const struct gf_tiff_source *tiff, struct gf_tiff_coded *coded)
+/* Codes the coder's pixels. */
+static enum gf_status code(const struct tiles *tiles, struct coder *coder, struct gf_coded *coded,
+                           struct gf_error *error)
 {
-    uint64_t first;
-    const struct gf_ifd_reader reader = gf_ifd_reader_of(tiff->input, &first);
-    const uint64_t directory = gf_tiff.TIFFCurrentDirOffset(tiff->handle[0].tiff),
-                   count = (uint64_t)coded->columns * (uint64_t)coded->rows;
-    struct gf_ifd_place offsets, counts, tables = {0};
-    if (!first || !gf_ifd_find(&reader, directory, TIFFTAG_TILEOFFSETS, &offsets) ||
-        !gf_ifd_find(&reader, directory, TIFFTAG_TILEBYTECOUNTS, &counts) ||
-        offsets.count != count || counts.count != count)
-        return false;
-    if (gf_ifd_find(&reader, directory, TIFFTAG_JPEGTABLES, &tables) && tables.bytes != 1)
-        return false;
-    coded->big_endian = reader.big_endian;
-    coded->offsets = offsets.at;
-    coded->offset_bytes = (int32_t)offsets.bytes;
-    coded->counts = counts.at;
-    coded->count_bytes = (int32_t)counts.bytes;
-    coded->tables = tables.at;
-    coded->tables_bytes = tables.count;
-    return true;
+    static const unsigned char head[HEAD];
+    const size_t bytes = tile_row_bytes(&tiles->coding) * (size_t)tiles->coding.tile_height;
+    GF_TRY(gf_output_rewind(coder->output, error));
+    GF_TRY(gf_output_write(coder->output, head, sizeof head, error));
+    gf_tiff_begin(&coder->handle);
+    if (gf_tiff.TIFFWriteEncodedTile(coder->handle.tiff, 0, coder->pixels, (tmsize_t)bytes) < 0)
+        return gf_tiff_fail(&coder->handle, -1, 0, error);
+    const size_t size = (size_t)gf_output_size(coder->output) - sizeof head;
+    GF_TRY(gf_coded_room(coded, size, error));
+    coded->size = size;
+    return gf_output_read_at(coder->output, sizeof head, coded->data, size, error);
 }
 
-void gf_tiff_describe_tiles(struct gf_tiff_source *tiff)
+/* Returns the offset of a JPEG's scan; 0: it has none. */
+static size_t scan_of(const struct gf_coded *jpeg)
 {
-    const struct gf_tiff_layout *const layout = &tiff->layout;
-    TIFF *const handle = tiff->handle[0].tiff;
-    uint16_t photometric = 0, h = 1, v = 1;
-    gf_tiff.TIFFGetField(handle, TIFFTAG_PHOTOMETRIC, &photometric);
-    if (!layout->tile_width || layout->compression != COMPRESSION_JPEG ||
-        layout->colour != GF_TIFF_PLAIN || layout->number != GF_TIFF_UNSIGNED || layout->separate ||
-        layout->inverted || layout->samples != layout->format.channels)
-        return;
-    if (photometric == PHOTOMETRIC_YCBCR)
-        gf_tiff.TIFFGetFieldDefaulted(handle, TIFFTAG_YCBCRSUBSAMPLING, &h, &v);
-    struct gf_tiff_coded coded = {.width = layout->format.width,
-                                  .height = layout->format.height,
-                                  .channels = layout->format.channels,
-                                  .tile_width = layout->tile_width,
-                                  .tile_height = layout->tile_height,
-                                  .columns = (layout->format.width - 1) / layout->tile_width + 1,
-                                  .rows = (layout->format.height - 1) / layout->tile_height + 1,
-                                  .h = h,
-                                  .v = v,
-                                  .ycc = photometric == PHOTOMETRIC_YCBCR};
-    if (!find_lists(tiff, &coded) || !find_part(handle, &coded) ||
-        !gf_tiff_coded_check(&coded, (uint64_t)gf_input_size(tiff->input)))
-        return;
-    tiff->coded = coded;
-    tiff->base.tiles = &tiff->coded;
-    tiff->base.for_device_codec = true;
+    enum { SOI = 2, MARKER = 2, SOS = 0xDA };
+    for (size_t at = SOI; at + 2 * MARKER <= jpeg->size;) {
+        const unsigned char *const marker = jpeg->data + at;
+        at += MARKER + (size_t)(marker[2] << 8 | marker[3]);
+        if (marker[1] == SOS)
+            return at <= jpeg->size ? at : 0;
+    }
+    return 0;
+}
+
+/* Makes a tile of the scan that a GPU has made. All tiles have the same size, and so the same bytes
+ * before the scan, which those of an empty tile tell. */
+static enum gf_status splice(const struct tiles *tiles, struct coder *coder,
+                             const struct gf_tile *tile, struct gf_coded *coded,
+                             struct gf_error *error)
+{
+    static const unsigned char end[] = {0xFF, 0xD9};
+    const size_t pixels = tile_row_bytes(&tiles->coding) * (size_t)tiles->coding.tile_height;
+    if (!coder->head) {
+        memset(coder->pixels, 0, pixels);
+        GF_TRY(code(tiles, coder, coded, error));
+        coder->head = scan_of(coded);
+        if (!coder->head || coder->head > pixels)
+            return gf_fail(error, GF_ERROR_OUTPUT, "%s: libtiff made a JPEG without a scan",
+                           gf_output_name(tiles->output));
+        memcpy(coder->pixels, coded->data, coder->head); /* no other pixels come */
+    }
+    GF_TRY(gf_coded_room(coded, coder->head + tile->coded_size + sizeof end, error));
+    memcpy(coded->data, coder->pixels, coder->head);
+    memcpy(coded->data + coder->head, tile->coded, tile->coded_size);
+    memcpy(coded->data + coder->head + tile->coded_size, end, sizeof end);
+    coded->size = coder->head + tile->coded_size + sizeof end;
+    return GF_OK;
+}
+
+static enum gf_status tiles_encode(struct gf_tile_store *store, int worker,
+                                   const struct gf_tile *tile, struct gf_coded *coded,
+                                   struct gf_error *error)
+{
+    struct tiles *const tiles = (struct tiles *)store;
+    struct coder *const coder = &tiles->coder[worker];
+    if (!coder->handle.tiff)
+        GF_TRY(open_coder(tiles, coder, error));
+    if (tile->coded)
+        return splice(tiles, coder, tile, coded, error);
+    fill(&tiles->coding, tile, coder->pixels);
+    return code(tiles, coder, coded, error);
+}
+
+/* ---- keeping them ---- */
+
+static enum gf_status fail_spool(const struct tiles *tiles, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: its tiles cannot be kept in %s: %s",
+                   gf_output_name(tiles->output), gf_spool_folder(), strerror(errno));
+}
+
+/* Appends a tile to the level's spool, between its size and its last 4 bytes, by which GDAL reads
+ * it with one request. */
+static enum gf_status spool(struct tiles *tiles, struct level *level, const struct gf_coded *coded,
+                            struct gf_error *error)
+{
+    enum { AROUND = 4 };
+    const unsigned char size[AROUND] = {
+        (unsigned char)coded->size, (unsigned char)(coded->size >> 8),
+        (unsigned char)(coded->size >> 16), (unsigned char)(coded->size >> 24)};
+    const size_t end = coded->size < AROUND ? 0 : coded->size - AROUND;
+    if (level->spool < 0)
+        level->spool = gf_spool_open();
+    if (level->spool < 0 || !gf_write_fully(level->spool, size, AROUND) ||
+        !gf_write_fully(level->spool, coded->data, coded->size) ||
+        !gf_write_fully(level->spool, coded->data + end, AROUND))
+        return fail_spool(tiles, error);
+    level->size += (int64_t)coded->size + 2 * AROUND;
+    return GF_OK;
+}
+
+static enum gf_status tiles_put(struct gf_tile_store *store, const struct gf_tile *tile,
+                                const struct gf_coded *coded, struct gf_error *error)
+{
+    struct tiles *const tiles = (struct tiles *)store;
+    struct level *const level = &tiles->level[tile->level];
+    const size_t index = (size_t)tile->row * (size_t)tiles->pyramid.level[tile->level].columns +
+                         (size_t)tile->column;
+    level->bytes[index] = (uint32_t)coded->size;
+    if (tiles->layout == GF_LAYOUT_COG) {
+        level->offset[index] = level->size + 4;
+        return spool(tiles, level, coded, error);
+    }
+    level->offset[index] = gf_output_size(tiles->output);
+    return gf_output_write(tiles->output, coded->data, coded->size, error);
+}
+
+/* ---- directories ---- */
+
+/* Sets the tags of a level's directory, but for its tiles. */
+static enum gf_status describe(const struct tiles *tiles, struct gf_tiff_handle *handle, int index,
+                               const struct gf_metadata *metadata, const struct gf_options *options,
+                               struct gf_error *error)
+{
+    static const uint64_t links[GF_PYRAMID_LEVELS_MAX];
+    struct gf_tiff_coding coding = tiles->coding;
+    const int below = tiles->pyramid.levels - 1;
+    coding.format.width = tiles->pyramid.level[index].width;
+    coding.format.height = tiles->pyramid.level[index].height;
+    coding.subfile = index ? FILETYPE_REDUCEDIMAGE : 0;
+    gf_tiff_begin(handle);
+    if (!gf_tiff_set_coding(handle, &coding) ||
+        (!index && below && tiles->layout == GF_LAYOUT_SUBIFDS &&
+         !gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_SUBIFD, below, links)))
+        return gf_tiff_fail(handle, -1, 0, error);
+    return index ? GF_OK : gf_tiff_write_metadata(handle, metadata, options, error);
+}
+
+/* Sets the tags that libtiff has set when the first tile was coded as JPEG. */
+static bool set_tables(const struct tiles *tiles, const struct gf_tiff_handle *handle)
+{
+    uint32_t size = 0;
+    void *tables = NULL;
+    float *reference = NULL;
+    const struct coder *coder = tiles->coder;
+    while (!coder->handle.tiff)
+        coder++;
+    if (tiles->options.tiff_compression != GF_TIFF_JPEG)
+        return true;
+    return gf_tiff.TIFFGetField(coder->handle.tiff, TIFFTAG_JPEGTABLES, &size, &tables) &&
+           gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_JPEGTABLES, size, tables) &&
+           (!gf_tiff.TIFFGetField(coder->handle.tiff, TIFFTAG_REFERENCEBLACKWHITE, &reference) ||
+            gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_REFERENCEBLACKWHITE, reference));
+}
+
+/* Writes the directory of a level that was described. */
+static enum gf_status write_directory(const struct tiles *tiles, struct gf_tiff_handle *handle,
+                                      int index, struct gf_error *error)
+{
+    const struct level *const level = &tiles->level[index];
+    const uint32_t count =
+        (uint32_t)tiles->pyramid.level[index].columns * (uint32_t)tiles->pyramid.level[index].rows;
+    gf_tiff_begin(handle);
+    bool done = set_tables(tiles, handle);
+    for (uint32_t i = 0; done && i < count; i++) {
+        handle->tile_at = level->base + level->offset[i];
+        done = gf_tiff.TIFFWriteRawTile(handle->tiff, i, handle, (tmsize_t)level->bytes[i]) >= 0;
+    }
+    handle->tile_at = 0;
+    return done && gf_tiff.TIFFWriteDirectory(handle->tiff) ? GF_OK
+                                                            : gf_tiff_fail(handle, -1, 0, error);
+}
+
+/* ---- the order of a Cloud Optimized GeoTIFF ---- */
+
+/* What GDAL's driver of COG writes behind the header. */
+static enum gf_status write_promises(struct gf_output *head, struct gf_error *error)
+{
+    static const char promises[] = "LAYOUT=IFDS_BEFORE_DATA\nBLOCK_ORDER=ROW_MAJOR\n"
+                                   "BLOCK_LEADER=SIZE_AS_UINT4\n"
+                                   "BLOCK_TRAILER=LAST_4_BYTES_REPEATED\n"
+                                   "KNOWN_INCOMPATIBLE_EDITION=NO\n ";
+    char text[sizeof promises + 60];
+    const int length = snprintf(text, sizeof text, "GDAL_STRUCTURAL_METADATA_SIZE=%06zu bytes\n%s",
+                                sizeof promises - 1, promises);
+    return gf_output_write(head, text, (size_t)length, error);
+}
+
+/* Makes the file's bytes before the tiles, `head` and `exif`, for levels whose base is set. */
+static enum gf_status make_head(struct tiles *tiles, struct gf_output *head, struct gf_output *exif,
+                                int64_t exif_at, bool warns, struct gf_error *error)
+{
+    struct gf_tiff_handle *const handle = &tiles->handle;
+    struct gf_options options = tiles->options;
+    options.warn = warns ? options.warn : NULL;
+    gf_tiff_close(handle);
+    GF_TRY(gf_tiff_open(handle, NULL, head, tiles->mode, 0, error));
+    handle->exif = exif;
+    handle->exif_at = exif_at;
+    enum gf_status status = write_promises(head, error);
+    for (int i = 0; !status && i < tiles->pyramid.levels; i++) {
+        status = describe(tiles, handle, i, &tiles->metadata, &options, error);
+        if (!status)
+            status = write_directory(tiles, handle, i, error);
+    }
+    handle->output = handle->exif = NULL;
+    return status;
+}
+
+/* Writes what the output in memory has, up to `end`, with zeros behind it. */
+static enum gf_status append(struct tiles *tiles, struct gf_output *from, int64_t end,
+                             struct gf_error *error)
+{
+    size_t size = 0;
+    GF_TRY(gf_output_commit(from, error));
+    unsigned char *const bytes = gf_output_take(from, &size);
+    enum gf_status status = size ? gf_output_write(tiles->output, bytes, size, error) : GF_OK;
+    free(bytes);
+    while (!status && gf_output_size(tiles->output) < end)
+        status = gf_output_write(tiles->output, "", 1, error);
+    return status;
+}
+
+static enum gf_status append_spool(struct tiles *tiles, const struct level *level,
+                                   struct gf_error *error)
+{
+    enum { PIECE = 1 << 20 };
+    unsigned char *const piece = malloc(PIECE);
+    enum gf_status status = piece ? GF_OK : gf_fail_memory(error);
+    for (int64_t at = 0; !status && at < level->size;) {
+        const ssize_t got = pread(level->spool, piece, PIECE, at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        errno = got ? errno : EIO;
+        status = got > 0 ? gf_output_write(tiles->output, piece, (size_t)got, error)
+                         : fail_spool(tiles, error);
+        at += got;
+    }
+    free(piece);
+    return status;
+}
+
+/* Sets where each level begins, the smallest at `at`. */
+static void place_levels(struct tiles *tiles, int64_t at)
+{
+    for (int i = tiles->pyramid.levels - 1; i >= 0; i--) {
+        tiles->level[i].base = at;
+        at += tiles->level[i].size;
+    }
+}
+
+/* Makes the directories until the offsets in them are right. The sizes do not depend on offsets
+ * but for those of a maker's note in EXIF. */
+static enum gf_status finish_cog(struct tiles *tiles, struct gf_error *error)
+{
+    struct gf_output *head = NULL, *exif = NULL;
+    const char *const name = gf_output_name(tiles->output);
+    int64_t exif_at = 0, data_at = 0, before;
+    int attempt = 0;
+    enum gf_status status;
+    do {
+        gf_output_close(head);
+        gf_output_close(exif);
+        head = exif = NULL;
+        before = data_at;
+        place_levels(tiles, data_at);
+        status = gf_output_open_memory(name, &head, error);
+        if (!status)
+            status = gf_output_open_memory(name, &exif, error);
+        if (!status)
+            status = make_head(tiles, head, exif, exif_at, attempt++ == 1, error);
+        if (!status) {
+            exif_at = (gf_output_size(head) + 1) & ~INT64_C(1);
+            data_at = (exif_at + gf_output_size(exif) + 1) & ~INT64_C(1);
+        }
+    } while (!status && data_at != before);
+    if (!status)
+        status = append(tiles, head, exif_at, error);
+    if (!status)
+        status = append(tiles, exif, data_at, error);
+    for (int i = tiles->pyramid.levels - 1; !status && i >= 0; i--)
+        status = append_spool(tiles, &tiles->level[i], error);
+    gf_output_close(head);
+    gf_output_close(exif);
+    return status;
+}
+
+static enum gf_status tiles_finish(struct gf_tile_store *store, struct gf_error *error)
+{
+    struct tiles *const tiles = (struct tiles *)store;
+    if (tiles->layout == GF_LAYOUT_COG)
+        return finish_cog(tiles, error);
+    GF_TRY(write_directory(tiles, &tiles->handle, 0, error));
+    for (int i = 1; i < tiles->pyramid.levels; i++) {
+        GF_TRY(describe(tiles, &tiles->handle, i, NULL, NULL, error));
+        GF_TRY(write_directory(tiles, &tiles->handle, i, error));
+    }
+    return GF_OK;
+}
+
+/* ---- opening ---- */
+
+static void tiles_close(struct gf_tile_store *store)
+{
+    struct tiles *const tiles = (struct tiles *)store;
+    for (int i = 0; i < tiles->coders; i++) {
+        struct coder *const coder = &tiles->coder[i];
+        coder->handle.output = NULL;
+        gf_tiff_close(&coder->handle);
+        gf_output_close(coder->output);
+        free(coder->pixels);
+    }
+    for (int i = 0; i < tiles->pyramid.levels; i++) {
+        if (tiles->level[i].spool >= 0)
+            close(tiles->level[i].spool);
+        free(tiles->level[i].offset);
+        free(tiles->level[i].bytes);
+    }
+    tiles->handle.output = NULL;
+    gf_tiff_close(&tiles->handle);
+    gf_metadata_free(&tiles->metadata);
+    free(tiles);
+}
+
+/* Allocates the tables of the levels, and returns the bytes of all tiles in *bytes. */
+static bool make_levels(struct tiles *tiles, uint64_t *bytes)
+{
+    bool done = true;
+    const uint64_t tile = tile_row_bytes(&tiles->coding) * (uint64_t)tiles->coding.tile_height;
+    *bytes = tile * (uint64_t)gf_pyramid_tiles(&tiles->pyramid);
+    for (int i = 0; i < tiles->pyramid.levels; i++) {
+        struct level *const level = &tiles->level[i];
+        const size_t count =
+            (size_t)tiles->pyramid.level[i].columns * (size_t)tiles->pyramid.level[i].rows;
+        *level = (struct level){calloc(count, sizeof *level->offset),
+                                calloc(count, sizeof *level->bytes), 0, 0, -1};
+        done &= level->offset && level->bytes;
+    }
+    return done;
+}
+
+static enum gf_status begin(struct tiles *tiles, const struct gf_sink_order *order,
+                            struct gf_error *error)
+{
+    uint64_t bytes;
+    GF_TRY(make_levels(tiles, &bytes) ? GF_OK : gf_fail_memory(error));
+    tiles->mode = gf_tiff_mode(bytes, order->metadata);
+    if (tiles->layout == GF_LAYOUT_COG) {
+        const struct gf_options all = {.size = sizeof all};
+        return gf_metadata_for_output(order->metadata, order->format, GF_TAGS_ALL, &all,
+                                      &tiles->metadata, error);
+    }
+    GF_TRY(gf_tiff_open(&tiles->handle, NULL, order->output, tiles->mode, 0, error));
+    return describe(tiles, &tiles->handle, 0, order->metadata, order->options, error);
+}
+
+static struct gf_pyramid plan(struct gf_format format, const struct gf_pyramid_choice *choice,
+                              const struct gf_options *options)
+{
+    const int side = options->tile_size                ? options->tile_size
+                     : choice->layout == GF_LAYOUT_COG ? COG_SIDE
+                                                       : USUAL_SIDE;
+    struct gf_pyramid pyramid = {
+        .format = format, .tile_width = side, .tile_height = side, .shrink = choice->shrink};
+    pyramid.whole_tiles = true;
+    gf_pyramid_plan(&pyramid, GF_PYRAMID_TO_TILE);
+    pyramid.levels = choice->layout == GF_LAYOUT_NONE ? 1 : pyramid.levels;
+    return pyramid;
+}
+
+struct gf_codec_memory gf_tiff_store_memory(struct gf_format format,
+                                            const struct gf_options *options)
+{
+    struct gf_pyramid_choice choice;
+    if (gf_pyramid_choose(options, &choice, NULL))
+        return (struct gf_codec_memory){0};
+    const struct gf_pyramid pyramid = plan(format, &choice, options);
+    const int threads = gf_codec_threads(options);
+    const uint64_t table = sizeof(int64_t) + sizeof(uint32_t),
+                   tile = gf_row_bytes((struct gf_format){pyramid.tile_width, 1, format.channels,
+                                                          format.bits}) *
+                          (uint64_t)pyramid.tile_height;
+    struct gf_codec_memory memory = gf_pyramid_memory(&pyramid, threads);
+    /* libtiff makes two tables of its own. A coder has a tile, the coded tile and libtiff's. */
+    memory.bytes += (uint64_t)gf_pyramid_tiles(&pyramid) * 3 * table;
+    memory.bytes += 3 * tile * (uint64_t)threads;
+    return memory;
+}
+
+/* Refuses tiles that no TIFF has. */
+static enum gf_status check(const struct gf_sink_order *order,
+                            const struct gf_pyramid_choice *choice, int side,
+                            struct gf_error *error)
+{
+    const char *const name = gf_output_name(order->output);
+    if (choice->layout > GF_LAYOUT_ANY && choice->layout < GF_LAYOUT_COG)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: a TIFF's layouts are cog and subifds, not %s",
+                       name, gf_pyramid_word((int)(choice->layout - GF_LAYOUT_DZ)));
+    if (choice->overlap >= 0)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: a TIFF's tiles do not overlap", name);
+    if (side % SIDE)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: %d divides the side of a TIFF's tiles, but not options.tile_size=%d",
+                       name, SIDE, side);
+    if (order->metadata && order->metadata->animated)
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: one picture is written as tiles, not several",
+                       name);
+    return GF_OK;
+}
+
+enum gf_status gf_tiff_store_open(const struct gf_sink_order *order, struct gf_pyramid *pyramid,
+                                  struct gf_tile_store **store, struct gf_error *error)
+{
+    const int threads = gf_codec_threads(order->options);
+    struct gf_tiff_coding coding;
+    struct gf_pyramid_choice choice;
+    GF_TRY(gf_pyramid_choose(order->options, &choice, error));
+    *pyramid = plan(order->format, &choice, order->options);
+    GF_TRY(check(order, &choice, pyramid->tile_width, error));
+    GF_TRY(gf_tiff_coding_of(order, &coding, error));
+    struct tiles *const tiles = calloc(1, sizeof *tiles + (size_t)threads * sizeof *tiles->coder);
+    if (!tiles)
+        return gf_fail_memory(error);
+    tiles->base = (struct gf_tile_store){.options = &tiles->options,
+                                         .encode = tiles_encode,
+                                         .put = tiles_put,
+                                         .finish = tiles_finish,
+                                         .close = tiles_close};
+    tiles->options = *order->options;
+    /* At a lower quality libtiff's steps are longer than those of baseline JPEGs. */
+    if (tiles->options.tiff_compression == GF_TIFF_JPEG && tiles->options.quality >= 25 &&
+        !coding.inks)
+        tiles->base.file = GF_FILE_JPEG;
+    tiles->coding = coding;
+    tiles->coding.tile_width = pyramid->tile_width;
+    tiles->coding.tile_height = pyramid->tile_height;
+    tiles->coding.options = &tiles->options;
+    tiles->pyramid = *pyramid;
+    tiles->layout = choice.layout;
+    tiles->output = order->output;
+    tiles->coders = threads;
+    const enum gf_status status = begin(tiles, order, error);
+    if (status)
+        tiles_close(&tiles->base);
+    else
+        *store = &tiles->base;
+    return status;
 }

@@ -11,8 +11,10 @@
 #include "base/threads/times.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/source.h"
+#include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
+#include "codec/layouts/layouts.h"
 #include "engine/engine.h"
 
 /* Keeps the profile of the output that has just ended in its task. Work that outputs share counts
@@ -257,6 +259,14 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
         changed.density_x = metadata->density_y;
         changed.density_y = metadata->density_x;
     }
+    if (metadata->geo.size && (*place->lost || !gf_place_is_same(place, format))) {
+        changed.geo = (struct gf_blob){0};
+        if (gf_file_type(task->file_format)->keeps & GF_KIND_GEO &&
+            !(gf_kinds_unwanted(&pipeline->options) & GF_KIND_GEO))
+            gf_warn(&pipeline->options,
+                    "%s: GeoTIFF's tags are left out: the pixels are not where they were",
+                    gf_output_name(task->output));
+    }
     changed.filtered = filtered;
     changed.colour.has_clli &= gf_chain_keeps_light(&pipeline->chain);
     char colours[GF_COLOURS_TEXT_SIZE];
@@ -275,8 +285,8 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
         status = gf_sink_turn(task->sink, task->output, task->file_format, format, &changed,
                               &options, error);
     else if (!status)
-        status =
-            gf_sink_open(task->output, task->file_format, format, &changed, &options, sink, error);
+        status = gf_tiles_sink_open(task->output, task->file_format, format, &changed, &options,
+                                    sink, error);
     free(changed.gain_map.data);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "engine/layout.h"
+#include "codec/layouts/layouts.h"
 #include "pipeline/pipeline_state.h"
 
 /* The least limit; a lower one would refuse pictures that fit into a processor's cache. */
@@ -97,7 +98,7 @@ enum gf_status gf_pipeline_check_memory(const struct gf_pipeline *pipeline,
     if (task->output)
         out = source && source->coefficients
                   ? source->memory /* the result has no more blocks than the picture */
-                  : gf_sink_memory(task->file_format, plan->out, &options);
+                  : gf_tiles_memory(task->path, task->file_format, plan->out, &options);
     whole = (struct gf_codec_memory){gf_pipeline_whole_bytes(pipeline, plan) + task->image_bytes,
                                      "pictures between its filters are held whole"};
     if (!whole.bytes)

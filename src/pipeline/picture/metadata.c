@@ -141,7 +141,8 @@ void gf_pipeline_recolour(struct gf_metadata *metadata, const struct gf_icc *icc
     metadata->inks = icc->inks;
 }
 
-/* Thumbnails, palettes and gain maps are left out, since the caller may change the pixels. */
+/* Thumbnails, palettes, gain maps and GeoTIFF's tags are left out, since the caller may change the
+ * pixels. */
 enum gf_status gf_pipeline_keep_metadata(struct gf_pipeline *pipeline, struct gf_format format,
                                          const struct gf_icc *icc,
                                          const struct gf_metadata *metadata, struct gf_error *error)
@@ -152,6 +153,7 @@ enum gf_status gf_pipeline_keep_metadata(struct gf_pipeline *pipeline, struct gf
     if (icc)
         gf_pipeline_recolour(&changed, icc);
     changed.filtered = true;
+    changed.geo = (struct gf_blob){0};
     changed.colour.has_clli &= gf_chain_keeps_light(&pipeline->chain);
     if (options.strip)
         options.stripped = ((uint64_t)1 << GF_METADATA_ITEMS) - 1;

@@ -7,6 +7,7 @@
 #include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
+#include "codec/layouts/layouts.h"
 #include "pipeline/pipeline_state.h"
 
 /* Reads past the line breaks, blanks and zeros that may follow a picture. */
@@ -95,7 +96,7 @@ enum gf_status gf_pipeline_open_output(struct gf_pipeline *pipeline, struct gf_p
                                &task->path, error));
     GF_TRY(gf_sink_format(task->path, &pipeline->options, task->own_format, &task->file_format,
                           error));
-    GF_TRY(gf_output_open(task->path, &task->output, error));
+    GF_TRY(gf_tiles_output_open(task->path, &pipeline->options, &task->output, error));
     gf_pipeline_limit_output(pipeline, task);
     return GF_OK;
 }
@@ -175,10 +176,19 @@ static void warn_of_idle(const struct gf_pipeline *pipeline, const char *name,
         gf_warn(&pipeline->options, "%s: %s", name, plan->smaller);
 }
 
-static bool loses_alpha(enum gf_file_format file_format, const struct gf_plan *plan)
+/* Whether the output is a TIFF whose pixels are coded so. */
+static bool is_coded(const struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                     enum gf_tiff_compression compression)
+{
+    return task->file_format == GF_FILE_TIFF && pipeline->options.tiff_compression == compression;
+}
+
+static bool loses_alpha(const struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                        const struct gf_plan *plan)
 {
     return !plan->icc.inks && gf_has_alpha(plan->out) &&
-           !gf_has_alpha(gf_format_in_file(file_format, plan->out));
+           (is_coded(pipeline, task, GF_TIFF_JPEG) ||
+            !gf_has_alpha(gf_format_in_file(task->file_format, plan->out)));
 }
 
 /* Fails if the result has four inks (CMYK) and the output cannot store them. Warns of what a
@@ -248,8 +258,10 @@ static int choose_depth(const struct gf_pipeline *pipeline, const struct gf_pict
                         const struct gf_plan *plan, int stored)
 {
     struct gf_options options = pipeline->options;
-    if (!options.depth && !options.lossless && !plan->icc.hdr[1] &&
-        gf_chain_is_for_screens(&pipeline->chain))
+    const bool lossy =
+        is_coded(pipeline, task, GF_TIFF_JPEG) || is_coded(pipeline, task, GF_TIFF_WEBP);
+    if (!options.depth && !options.lossless &&
+        (lossy || (!plan->icc.hdr[1] && gf_chain_is_for_screens(&pipeline->chain))))
         options.depth = 8;
     return gf_depth_of(task->file_format, plan->out, stored, &options);
 }
@@ -278,7 +290,7 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
         task->depth = choose_depth(pipeline, task, plan, request.bits);
     if (!task->output || pipeline->options.lossless)
         return GF_OK;
-    request.opaque = loses_alpha(task->file_format, plan);
+    request.opaque = loses_alpha(pipeline, task, plan);
     const bool tones = loses_hdr(task->file_format, plan);
     if (pipeline->options.dither && !plan->icc.inks && task->depth < plan->out.bits)
         request.levels = 1 << task->depth;

@@ -4,6 +4,7 @@
 #include "base/threads/times.h"
 #include "chain/plan.h"
 #include "codec/common/rows/source.h"
+#include "engine/device_pyramid.h"
 #include "engine/engine.h"
 #include "engine/layout.h"
 #include "gpufilter/pipeline_batch.h"
@@ -67,8 +68,11 @@ pipeline_encode_on_device(struct gf_pipeline *pipeline, const struct gf_picture_
     const double begin_s = gf_now();
     double coded_s = begin_s;
     const enum gf_status status =
-        gf_device_encode(device_images->coders, task->file_format, &device_images->out, sink,
-                         &pipeline->options, &coded_s, error);
+        sink->pyramid
+            ? gf_device_encode_pyramid(device_images->coders, &device_images->out, sink,
+                                       &pipeline->buffers, error)
+            : gf_device_encode(device_images->coders, task->file_format, &device_images->out, sink,
+                               &pipeline->options, &coded_s, error);
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, begin_s, coded_s,
                  gf_pipeline_image_bytes(device_images->out.format));
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, coded_s, gf_now(), 0);
@@ -105,8 +109,11 @@ pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_pictur
                             struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = pipeline->backend->calls;
-    const uint64_t encoded = gf_device_encoded_bytes(task->file_format, plan->out);
-    const bool encodes = sink && sink->splice && encoded <= gf_pipeline_file_bytes_most(pipeline) &&
+    const bool is_pyramid = sink && sink->pyramid;
+    const uint64_t encoded = is_pyramid ? 0 : gf_device_encoded_bytes(task->file_format, plan->out);
+    const bool encodes =
+        is_pyramid ? gf_device_encodes_pyramid(sink)
+                   : sink && sink->splice && encoded <= gf_pipeline_file_bytes_most(pipeline) &&
                          gf_device_encodes(task->file_format, plan->out, &pipeline->options);
     struct gf_device_file file = {.data = NULL};
     enum gf_status status = GF_OK;
@@ -135,7 +142,8 @@ pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_pictur
     if (!status && file.data)
         gf_device_decoder_prepare(device_images->coders, &file);
     if (!status && encodes)
-        gf_device_encoder_prepare(device_images->coders, task->file_format);
+        gf_device_encoder_prepare(device_images->coders,
+                                  is_pyramid ? sink->tile_file : task->file_format);
     if (!status)
         status = take_images(pipeline, &file, plan, encodes, device_images, error);
     if (!status && file.end && source && source->leave)

@@ -148,6 +148,11 @@ size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel
 void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch);
 
+/* Computes `count` rounded means of 2 x 2 pixels of 8-bit samples in rows a and b by vectors.
+ * Returns how many it has made, which is 0 on processors without vectors. */
+int gf_resample_halve_once(const unsigned char *a, const unsigned char *b, int count, int channels,
+                           unsigned char *row);
+
 GF_HOST_DEVICE float gf_resample_encode(float light)
 {
     return gf_srgb_encode(gf_clamp(light, 1.0f));

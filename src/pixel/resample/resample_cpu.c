@@ -224,6 +224,15 @@ static void resample_halve(int halvings, const struct gf_view *in, const struct 
     }
 }
 
+int gf_resample_halve_once(const unsigned char *a, const unsigned char *b, int count, int channels,
+                           unsigned char *row)
+{
+    const struct vectors *const vectors = find_vectors();
+    if (vectors)
+        vectors->halve_once(a, b, count, channels, row);
+    return vectors ? count : 0;
+}
+
 typedef float vector __attribute__((vector_size(16)));
 typedef int32_t mask __attribute__((vector_size(16)));
 typedef float long_vector __attribute__((vector_size(64)));

@@ -188,7 +188,7 @@ double gf_exif_apple_headroom(const struct gf_blob *exif)
     double headroom = 0, gain = 0;
     const struct gf_ifd_reader reader = gf_exif_reader(exif, &first);
     const uint64_t directory = first ? gf_ifd_link(&reader, first, GF_IFD_EXIF) : 0;
-    if (!directory || !gf_ifd_bytes(&reader, directory, TAG_MAKER_NOTE, &note))
+    if (!directory || !gf_ifd_bytes(&reader, directory, TAG_MAKER_NOTE, 0, &note))
         return 0;
     const struct gf_ifd_reader in_note = {
         .read = read_memory, .context = &note, .big_endian = true};

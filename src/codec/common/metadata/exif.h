@@ -82,9 +82,10 @@ size_t gf_ifd_numbers(const struct gf_ifd_reader *reader, uint64_t offset, uint1
  * the directory cannot be read. */
 bool gf_ifd_first_numbers(const struct gf_ifd_reader *reader, uint64_t offset, const uint16_t *tag,
                           uint64_t *number, size_t count, uint64_t *next);
-/* Copies the value of a tag of any type unchanged from the file to `bytes`; the caller frees
- * bytes->data. It is empty if there is no such tag. Returns false when out of memory. */
-bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
+/* Copies the value of a tag unchanged from the file to `bytes`; the caller frees bytes->data. It is
+ * empty if there is no such tag, or if it has another type. type: TIFF's number; 0: any. Returns
+ * false when out of memory. */
+bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag, int type,
                   struct gf_blob *bytes);
 /* Writes the tags of the directory, `most` at most, and returns how many. */
 size_t gf_ifd_tags(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t *tag, size_t most);

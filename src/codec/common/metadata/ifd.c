@@ -242,14 +242,14 @@ bool gf_ifd_first_numbers(const struct gf_ifd_reader *reader, uint64_t offset, c
     return done;
 }
 
-bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
+bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag, int type,
                   struct gf_blob *bytes)
 {
     struct directory directory;
     const struct entry *const entry =
         read_directory(reader, offset, &directory) ? find(&directory, tag) : NULL;
     *bytes = (struct gf_blob){0};
-    if (entry)
+    if (entry && (!type || type == entry->type))
         *bytes = (struct gf_blob){malloc((size_t)entry->size), (size_t)entry->size};
     if (bytes->data && !reader->read(reader->context, entry->at, bytes->data, bytes->size)) {
         free(bytes->data);

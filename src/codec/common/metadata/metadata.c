@@ -167,6 +167,7 @@ void gf_metadata_free(struct gf_metadata *metadata)
     free(metadata->palette.data);
     free(metadata->y4m.data);
     free(metadata->gain_map.data);
+    free(metadata->geo.data);
     gf_texts_free(&metadata->texts);
     *metadata = (struct gf_metadata){.orientation = 1};
 }
@@ -189,6 +190,7 @@ unsigned gf_metadata_kinds(const struct gf_metadata *metadata)
     for (int i = 0; i < metadata->texts.count; i++)
         kinds |= gf_text_is_comment(&metadata->texts.item[i]) ? GF_KIND_COMMENTS : GF_KIND_TEXTS;
     kinds |= metadata->gain_map.size ? GF_KIND_GAIN_MAP : 0;
+    kinds |= metadata->geo.size ? GF_KIND_GEO : 0;
     kinds |= has_density(metadata) ? GF_KIND_DENSITY : 0;
     kinds |= metadata->density_is_ratio ? GF_KIND_ASPECT : 0;
     kinds |= metadata->orientation > 1 ? GF_KIND_ORIENTATION : 0;
@@ -276,24 +278,47 @@ void gf_warn_of_note(const struct gf_ifd_writer *writer, const char *name,
                 name);
 }
 
+/* Appends a TIFF's header and a copy of the directory, of the wanted tags alone, to the writer.
+ * Returns whether there is such a copy, which is not too large. */
+static bool copy_tags(const struct gf_ifd_reader *reader, uint64_t directory,
+                      const uint16_t *wanted, struct gf_ifd_writer *writer)
+{
+    static const unsigned char headers[2][8] = {{'I', 'I', 42, 0}, {'M', 'M', 0, 42}};
+    if (!gf_blob_set(&writer->bytes, headers[writer->big_endian], sizeof *headers)) {
+        writer->out_of_memory = true;
+        return false;
+    }
+    gf_ifd_keep_note(reader, directory, writer);
+    const uint64_t first = gf_ifd_copy(reader, directory, wanted, writer);
+    for (int i = 0; first && i < 4; i++)
+        writer->bytes.data[writer->big_endian ? 7 - i : 4 + i] = (unsigned char)(first >> 8 * i);
+    return first && !writer->out_of_memory && writer->bytes.size <= GF_METADATA_MAX;
+}
+
 bool gf_metadata_add_exif_in_tiff(struct gf_metadata *metadata, const struct gf_ifd_reader *reader,
                                   uint64_t directory, const char *name,
                                   const struct gf_options *options)
 {
-    static const unsigned char headers[2][8] = {{'I', 'I', 42, 0}, {'M', 'M', 0, 42}};
     struct gf_ifd_writer writer = {.big_endian = reader->big_endian};
+    bool done = true;
     if (!tells_something(reader, directory))
         return true;
-    bool done = gf_blob_set(&writer.bytes, headers[writer.big_endian], sizeof *headers);
-    if (done)
-        gf_ifd_keep_note(reader, directory, &writer);
-    const uint64_t first = done ? gf_ifd_copy(reader, directory, gf_exif_tags_in_tiff, &writer) : 0;
-    for (int i = 0; first && i < 4; i++)
-        writer.bytes.data[writer.big_endian ? 7 - i : 4 + i] = (unsigned char)(first >> 8 * i);
-    if (first && !writer.out_of_memory && writer.bytes.size <= GF_METADATA_MAX) {
+    if (copy_tags(reader, directory, gf_exif_tags_in_tiff, &writer)) {
         gf_warn_of_note(&writer, name, options);
         done = gf_metadata_add_exif(metadata, writer.bytes.data, writer.bytes.size);
     }
+    free(writer.bytes.data);
+    return done && !writer.out_of_memory;
+}
+
+const uint16_t gf_geo_tags[] = {33550, 33922, 34264, 34735, 34736, 34737, 42112, 42113, 0};
+
+bool gf_metadata_add_geo(struct gf_metadata *metadata, const struct gf_ifd_reader *reader,
+                         uint64_t directory)
+{
+    struct gf_ifd_writer writer = {.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__};
+    const bool done = !copy_tags(reader, directory, gf_geo_tags, &writer) ||
+                      gf_blob_set(&metadata->geo, writer.bytes.data, writer.bytes.size);
     free(writer.bytes.data);
     return done && !writer.out_of_memory;
 }
@@ -508,6 +533,8 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
         !gf_blob_set(&kept->iptc, metadata->iptc.data, metadata->iptc.size) ||
         (gf_keeps(options, GF_METADATA_GAINMAP) &&
          !gf_blob_set(&kept->gain_map, metadata->gain_map.data, metadata->gain_map.size)) ||
+        (gf_keeps(options, GF_METADATA_GEO) &&
+         !gf_blob_set(&kept->geo, metadata->geo.data, metadata->geo.size)) ||
         !gf_texts_copy(&kept->texts, &metadata->texts) || !gf_metadata_strip(kept, options) ||
         !set_xmp_geometry(&kept->xmp, format, kept->orientation) ||
         (colours && !keep_colours(metadata, format, room, kept))) {

@@ -33,6 +33,7 @@ enum gf_metadata_kind {
     GF_KIND_LIGHT = 8192,      /* light level of HDR content (cLLI) */
     GF_KIND_MASTERING = 16384, /* mastering display of HDR (mDCV) */
     GF_KIND_ASPECT = 32768,    /* the shape of pixels that are not square, without a density */
+    GF_KIND_GEO = 65536,       /* GeoTIFF's tags, and GDAL's */
     GF_KINDS_USUAL = GF_KIND_ICC | GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_IPTC | GF_KIND_TEXTS |
                      GF_KIND_COMMENTS | GF_KIND_DENSITY | GF_KIND_ORIENTATION
 };
@@ -49,6 +50,9 @@ struct gf_metadata {
     struct gf_blob y4m;
     struct gf_blob gain_map; /* the JPEG of the gain map, if the options keep it */
     struct gf_blob iptc;     /* IPTC records within a Photoshop resource ("8BIM" 0x0404) */
+    /* A TIFF structure of the tags gf_geo_tags, in the machine's byte order. They hold for pixels
+     * that stay where they are. */
+    struct gf_blob geo;
     struct gf_texts texts;
     struct gf_colour_tags colour;
     unsigned char made[GF_ICC_MADE_MOST]; /* memory for the profile that gf_metadata_icc() makes */
@@ -79,11 +83,12 @@ unsigned gf_metadata_kinds(const struct gf_metadata *metadata);
  * largest ICC profile that a JPEG can hold. */
 enum { GF_METADATA_MAX = 255 * 65519 };
 
-/* Whether filters that move pixels must also change the metadata: a gain map, or densities that
- * differ across and down. */
+/* Whether filters that move pixels must also change the metadata: a gain map, GeoTIFF's tags, or
+ * densities that differ across and down. */
 static inline bool gf_metadata_moves(const struct gf_metadata *metadata)
 {
-    return metadata->gain_map.size || metadata->density_x != metadata->density_y;
+    return metadata->gain_map.size || metadata->geo.size ||
+           metadata->density_x != metadata->density_y;
 }
 
 /* Notes that `across` pixels are as long as `down` pixels in the other direction. Does nothing for
@@ -105,6 +110,11 @@ extern const uint16_t gf_exif_tags_in_tiff[];
 bool gf_metadata_add_exif_in_tiff(struct gf_metadata *metadata, const struct gf_ifd_reader *reader,
                                   uint64_t directory, const char *name,
                                   const struct gf_options *options);
+/* GeoTIFF's tags, and GDAL's for its metadata and the value without data; 0 at the end. */
+extern const uint16_t gf_geo_tags[];
+/* Adds those tags from the directory of a TIFF. Returns false when out of memory. */
+bool gf_metadata_add_geo(struct gf_metadata *metadata, const struct gf_ifd_reader *reader,
+                         uint64_t directory);
 /* Warns of a maker's note that was not copied, unless the options strip EXIF. */
 void gf_warn_of_note(const struct gf_ifd_writer *writer, const char *name,
                      const struct gf_options *options);

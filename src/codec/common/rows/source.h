@@ -133,6 +133,8 @@ static inline size_t gf_source_row_bytes(const struct gf_source *source)
 }
 
 struct gf_sink_order;
+struct gf_pyramid;
+struct gf_tile;
 
 struct gf_sink {
     /* Writes the next `rows` rows from src, `pitch` bytes apart. */
@@ -146,6 +148,15 @@ struct gf_sink {
     enum gf_status (*splice)(struct gf_sink *sink, const unsigned char *coded, size_t size,
                              bool last, struct gf_error *error);
     const struct gf_yuv *yuv; /* the layout of YCbCr frames that splice() accepts; else NULL */
+    /* A pyramid whose tiles a GPU may encode as files of the type `tile_file`; NULL: the sink has
+     * none. splice_tiles() replaces write(): it takes the next tiles in the order of
+     * gf_pyramid_order(), with their coded bytes, as splice() would get them for a file of the
+     * tile. When it returns, these are no longer needed. The caller calls finish(). */
+    const struct gf_pyramid *pyramid;
+    enum gf_file_format tile_file;
+    const struct gf_options *tile_options; /* those with which the tiles are encoded */
+    enum gf_status (*splice_tiles)(struct gf_sink *sink, const struct gf_tile *tiles, int count,
+                                   struct gf_error *error);
     /* An animation: finish() ends a frame, and end() the file after the last frame. NULL: the sink
      * writes one picture. */
     enum gf_status (*end)(struct gf_sink *sink, struct gf_error *error);

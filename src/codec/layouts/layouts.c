@@ -1,0 +1,492 @@
+#include "codec/layouts/layouts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text/json.h"
+#include "codec/common/checks.h"
+#include "codec/formats.h"
+#include "codec/layouts/zip.h"
+
+enum { NAME_SIZE = 200, BACKGROUND = 255, NEARLY = 5 }; /* samples of blank tiles: 250..255 */
+
+struct layout_store {
+    struct gf_tile_store base;
+    struct gf_output *output;
+    enum gf_pyramid_layout layout;
+    bool in_zip;
+    struct gf_pyramid pyramid;
+    const char *id;
+    enum gf_file_format file_format;
+    struct gf_options options;   /* for each tile */
+    struct gf_metadata metadata; /* of each tile */
+    struct gf_zip zip;
+};
+
+/* Returns the layout if it is one of files. */
+static enum gf_pyramid_layout layout_of(const char *name, const struct gf_options *options)
+{
+    enum gf_pyramid_layout layout;
+    return gf_pyramid_layout_of(name, options, &layout, &(struct gf_error){0}) ||
+                   layout >= GF_LAYOUT_COG
+               ? GF_LAYOUT_NONE
+               : layout;
+}
+
+bool gf_tiles_plan(const char *name, struct gf_format format, const struct gf_options *options,
+                   struct gf_pyramid *pyramid)
+{
+    struct gf_pyramid_choice choice;
+    const enum gf_pyramid_layout layout = layout_of(name, options);
+    const bool is_dz = layout == GF_LAYOUT_DZ;
+    if (!layout || gf_pyramid_choose(options, &choice, &(struct gf_error){0}))
+        return false;
+    const int usual = is_dz                         ? 254
+                      : layout == GF_LAYOUT_ZOOMIFY ? 256
+                      : layout == GF_LAYOUT_GOOGLE  ? 256
+                                                    : 512;
+    const int tile = options->tile_size ? options->tile_size : usual;
+    *pyramid = (struct gf_pyramid){.format = format,
+                                   .tile_width = tile,
+                                   .tile_height = tile,
+                                   .overlap = !is_dz               ? 0
+                                              : choice.overlap < 0 ? tile > 1
+                                                                   : choice.overlap,
+                                   .shrink = choice.shrink};
+    gf_pyramid_plan(pyramid, is_dz ? GF_PYRAMID_TO_PIXEL : GF_PYRAMID_TO_TILE);
+    return true;
+}
+
+struct gf_codec_memory gf_tiles_memory(const char *name, enum gf_file_format file_format,
+                                       struct gf_format format, const struct gf_options *options)
+{
+    struct gf_pyramid pyramid;
+    return gf_tiles_plan(name, format, options, &pyramid)
+               ? gf_pyramid_memory(&pyramid, gf_codec_threads(options))
+               : gf_sink_memory(file_format, format, options);
+}
+
+/* ---- names ---- */
+
+static const char *extension(const struct layout_store *store)
+{
+    if (store->file_format != GF_FILE_JPEG)
+        return gf_file_type(store->file_format)->choice;
+    return store->layout == GF_LAYOUT_DZ ? "jpeg" : "jpg";
+}
+
+/* Zoomify counts tiles from the smallest level on. */
+static long long number_of(const struct gf_pyramid *pyramid, const struct gf_tile *tile)
+{
+    long long number = (long long)tile->row * pyramid->level[tile->level].columns + tile->column;
+    for (int i = tile->level + 1; i < pyramid->levels; i++)
+        number += (long long)pyramid->level[i].columns * pyramid->level[i].rows;
+    return number;
+}
+
+/* IIIF names a part of the picture, and the size to which it is scaled. */
+static void name_iiif(const struct layout_store *store, const struct gf_tile *tile, char *name)
+{
+    const struct gf_format whole = store->pyramid.format, format = tile->format;
+    const long long scale = 1LL << tile->level, x = tile->x * scale, y = tile->y * scale,
+                    side = store->pyramid.tile_width * scale;
+    char height[16] = "";
+    if (store->layout == GF_LAYOUT_IIIF3)
+        snprintf(height, sizeof height, "%d", format.height);
+    snprintf(name, NAME_SIZE, "%lld,%lld,%lld,%lld/%d,%s/0/default.%s", x, y,
+             side < whole.width - x ? side : whole.width - x,
+             side < whole.height - y ? side : whole.height - y, format.width, height,
+             extension(store));
+}
+
+/* Writes the name of a tile within the folder of tiles. */
+static void name_tile(const struct layout_store *store, const struct gf_tile *tile, char *name)
+{
+    const int level = store->pyramid.levels - 1 - tile->level;
+    switch (store->layout) {
+    case GF_LAYOUT_DZ:
+        snprintf(name, NAME_SIZE, "%d/%d_%d.%s", level, tile->column, tile->row, extension(store));
+        break;
+    case GF_LAYOUT_ZOOMIFY:
+        snprintf(name, NAME_SIZE, "TileGroup%lld/%d-%d-%d.%s",
+                 number_of(&store->pyramid, tile) / 256, level, tile->column, tile->row,
+                 extension(store));
+        break;
+    case GF_LAYOUT_GOOGLE:
+        snprintf(name, NAME_SIZE, "%d/%d/%d.%s", level, tile->row, tile->column, extension(store));
+        break;
+    default:
+        name_iiif(store, tile, name);
+    }
+}
+
+/* Returns the length of the output's name without the extension, and where its last part begins. */
+static int stem_of(const struct layout_store *store, const char **last)
+{
+    const char *const name = gf_output_name(store->output), *const slash = strrchr(name, '/');
+    const bool is_file = store->layout == GF_LAYOUT_DZ;
+    *last = slash ? slash + 1 : name;
+    return (int)(strlen(name) - (is_file ? strlen(".dzi") : 0));
+}
+
+/* Puts a file into the folder of tiles or, with its path, into the zip. */
+static enum gf_status put_file(struct layout_store *store, const char *name, const void *data,
+                               size_t size, struct gf_error *error)
+{
+    const char *last;
+    char *path;
+    const int stem = stem_of(store, &last) - (int)(last - gf_output_name(store->output));
+    if (!store->in_zip)
+        return gf_output_put_file(store->output, name, data, size, error);
+    if (asprintf(&path, "%.*s/%.*s_files/%s", stem, last, stem, last, name) < 0)
+        return gf_fail_memory(error);
+    const enum gf_status status = gf_zip_put(&store->zip, path, data, size, error);
+    free(path);
+    return status;
+}
+
+/* ---- tiles ---- */
+
+static enum gf_status write_picture(struct gf_output *output, const struct layout_store *store,
+                                    enum gf_file_format file_format, const struct gf_tile *tile,
+                                    struct gf_error *error)
+{
+    struct gf_sink *sink;
+    GF_TRY(gf_sink_open(output, file_format, tile->format, &store->metadata, &store->options, &sink,
+                        error));
+    enum gf_status status =
+        tile->coded ? sink->splice(sink, tile->coded, tile->coded_size, true, error)
+                    : sink->write(sink, tile->format.height, tile->pixels, tile->pitch, error);
+    if (!status && !tile->coded)
+        status = sink->finish(sink, error);
+    sink->close(sink);
+    return status ? status : gf_output_commit(output, error);
+}
+
+/* Encodes pixels to the memory of `coded`, which the output may replace by more. */
+static enum gf_status encode_picture(const struct layout_store *store,
+                                     enum gf_file_format file_format, const struct gf_tile *tile,
+                                     struct gf_coded *coded, struct gf_error *error)
+{
+    struct gf_output *output;
+    GF_TRY(gf_coded_room(coded, 64 << 10, error));
+    GF_TRY(gf_output_open_memory(gf_output_name(store->output), &output, error));
+    gf_output_borrow(output, coded->data, coded->room);
+    const enum gf_status status = write_picture(output, store, file_format, tile, error);
+    unsigned char *const data = status ? coded->data : gf_output_take(output, &coded->size);
+    if (data != coded->data) {
+        free(coded->data);
+        coded->data = data;
+        coded->room = coded->size;
+    }
+    gf_output_close(output);
+    return status;
+}
+
+/* Copies a tile of the edge to one of the full size, on the background. The caller frees the
+ * pixels. */
+static unsigned char *pad(const struct gf_pyramid *pyramid, struct gf_tile *tile)
+{
+    const size_t bytes = gf_row_bytes(tile->format);
+    tile->format.width = pyramid->tile_width;
+    const size_t pitch = gf_row_bytes(tile->format);
+    unsigned char *const padded = malloc(pitch * (size_t)pyramid->tile_height);
+    if (!padded)
+        return NULL;
+    memset(padded, BACKGROUND, pitch * (size_t)pyramid->tile_height);
+    for (int y = 0; y < tile->format.height && tile->pixels; y++)
+        memcpy(padded + (size_t)y * pitch, tile->pixels + (size_t)y * tile->pitch, bytes);
+    tile->format.height = pyramid->tile_height;
+    tile->pitch = pitch;
+    tile->pixels = padded;
+    return padded;
+}
+
+/* Whether a tile is nearly the background. */
+static bool is_blank(const struct gf_tile *tile)
+{
+    const size_t samples = (size_t)tile->format.width * (size_t)tile->format.channels;
+    for (int y = 0; y < tile->format.height; y++) {
+        const unsigned char *const row = tile->pixels + (size_t)y * tile->pitch;
+        const uint16_t *const wide = (const uint16_t *)(const void *)row;
+        for (size_t i = 0; i < samples; i++)
+            if ((tile->format.bits == 8 ? row[i] : wide[i] >> 8) < BACKGROUND - NEARLY)
+                return false;
+    }
+    return true;
+}
+
+static enum gf_status layout_encode(struct gf_tile_store *base, int worker,
+                                    const struct gf_tile *given, struct gf_coded *coded,
+                                    struct gf_error *error)
+{
+    const struct layout_store *const store = (const struct layout_store *)base;
+    const struct gf_pyramid *const pyramid = &store->pyramid;
+    struct gf_tile tile = *given;
+    unsigned char *padded = NULL;
+    coded->size = 0; /* a blank tile has no file */
+    if (store->layout == GF_LAYOUT_GOOGLE) {
+        if (is_blank(&tile))
+            return GF_OK;
+        if (tile.format.width < pyramid->tile_width || tile.format.height < pyramid->tile_height)
+            padded = pad(pyramid, &tile);
+        if (!tile.pixels || (!padded && tile.pixels != given->pixels))
+            return gf_fail_memory(error);
+    }
+    const enum gf_status status = encode_picture(store, store->file_format, &tile, coded, error);
+    free(padded);
+    return status;
+}
+
+static enum gf_status layout_put(struct gf_tile_store *base, const struct gf_tile *tile,
+                                 const struct gf_coded *coded, struct gf_error *error)
+{
+    struct layout_store *const store = (struct layout_store *)base;
+    char name[NAME_SIZE];
+    name_tile(store, tile, name);
+    if (!coded->size)
+        return GF_OK;
+    GF_TRY(put_file(store, name, coded->data, coded->size, error));
+    if (store->pyramid.levels > 1 || store->layout < GF_LAYOUT_IIIF)
+        return GF_OK;
+    /* Viewers ask for a picture of one tile by another name. */
+    snprintf(name, sizeof name, "full/%s/0/default.%s",
+             store->layout == GF_LAYOUT_IIIF ? "full" : "max", extension(store));
+    return put_file(store, name, coded->data, coded->size, error);
+}
+
+/* ---- what describes the tiles ---- */
+
+static void describe_dz(const struct layout_store *store, FILE *file)
+{
+    const struct gf_pyramid *const pyramid = &store->pyramid;
+    fprintf(file,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<Image xmlns=\"http://schemas.microsoft.com/deepzoom/2008\"\n"
+            "  Format=\"%s\"\n  Overlap=\"%d\"\n  TileSize=\"%d\"\n  >\n"
+            "  <Size\n    Height=\"%d\"\n    Width=\"%d\"\n  />\n</Image>\n",
+            extension(store), pyramid->overlap, pyramid->tile_width, pyramid->format.height,
+            pyramid->format.width);
+}
+
+static void describe_zoomify(const struct layout_store *store, FILE *file)
+{
+    const struct gf_pyramid *const pyramid = &store->pyramid;
+    fprintf(file,
+            "<IMAGE_PROPERTIES WIDTH=\"%d\" HEIGHT=\"%d\" NUMTILES=\"%lld\" NUMIMAGES=\"1\" "
+            "VERSION=\"1.8\" TILESIZE=\"%d\" />\n",
+            pyramid->format.width, pyramid->format.height, gf_pyramid_tiles(pyramid),
+            pyramid->tile_width);
+}
+
+static void describe_profile(const struct layout_store *store, struct gf_json *json)
+{
+    if (store->layout == GF_LAYOUT_IIIF3) {
+        gf_json_string(json, "type", "ImageService3");
+        gf_json_string(json, "profile", "level0");
+        gf_json_array(json, "extraFormats", GF_JSON_INLINE);
+        gf_json_string(json, NULL, extension(store));
+        gf_json_end(json);
+        return;
+    }
+    gf_json_array(json, "profile", GF_JSON_LINES);
+    gf_json_string(json, NULL, "http://iiif.io/api/image/2/level0.json");
+    gf_json_object(json, NULL, GF_JSON_LINES);
+    gf_json_array(json, "formats", GF_JSON_INLINE);
+    gf_json_string(json, NULL, extension(store));
+    gf_json_end(json);
+    gf_json_array(json, "qualities", GF_JSON_INLINE);
+    gf_json_string(json, NULL, "default");
+    gf_json_end(json);
+    gf_json_end(json);
+    gf_json_end(json);
+}
+
+/* The folder's name follows the id. The level of a single tile is the whole picture, which IIIF
+ * names in another way: it is no scale of tiles unless it is the only one. */
+static void describe_iiif(const struct layout_store *store, FILE *file)
+{
+    const struct gf_pyramid *const pyramid = &store->pyramid;
+    const bool is_3 = store->layout == GF_LAYOUT_IIIF3;
+    const char *last;
+    char *id = NULL;
+    stem_of(store, &last);
+    if (asprintf(&id, "%s/%s", store->id, last) < 0)
+        id = NULL;
+    struct gf_json json = gf_json_begin(file);
+    json.indent = 2;
+    gf_json_object(&json, NULL, GF_JSON_LINES);
+    gf_json_string(&json, "@context",
+                   is_3 ? "http://iiif.io/api/image/3/context.json"
+                        : "http://iiif.io/api/image/2/context.json");
+    gf_json_string(&json, is_3 ? "id" : "@id", id);
+    describe_profile(store, &json);
+    gf_json_string(&json, "protocol", "http://iiif.io/api/image");
+    gf_json_array(&json, "tiles", GF_JSON_LINES);
+    gf_json_object(&json, NULL, GF_JSON_INLINE);
+    gf_json_array(&json, "scaleFactors", GF_JSON_INLINE);
+    for (int i = 0; i == 0 || i + 1 < pyramid->levels; i++)
+        gf_json_number(&json, NULL, (double)(1 << i), 0);
+    gf_json_end(&json);
+    gf_json_number(&json, "width", pyramid->tile_width, 0);
+    gf_json_end(&json);
+    gf_json_end(&json);
+    gf_json_number(&json, "width", pyramid->format.width, 0);
+    gf_json_number(&json, "height", pyramid->format.height, 0);
+    gf_json_end(&json);
+    free(id);
+}
+
+/* Writes the file that describes the tiles, beside their folder or in it. */
+static enum gf_status put_description(struct layout_store *store, const char *text, size_t size,
+                                      struct gf_error *error)
+{
+    const char *last;
+    char *path;
+    const int stem = stem_of(store, &last) - (int)(last - gf_output_name(store->output));
+    if (store->layout != GF_LAYOUT_DZ)
+        return put_file(store,
+                        store->layout == GF_LAYOUT_ZOOMIFY ? "ImageProperties.xml" : "info.json",
+                        text, size, error);
+    if (!store->in_zip)
+        return gf_output_write(store->output, text, size, error);
+    if (asprintf(&path, "%.*s/%.*s.dzi", stem, last, stem, last) < 0)
+        return gf_fail_memory(error);
+    enum gf_status status = gf_zip_put(&store->zip, path, text, size, error);
+    free(path);
+    return status ? status : gf_zip_finish(&store->zip, error);
+}
+
+static enum gf_status put_blank(struct layout_store *store, struct gf_error *error)
+{
+    struct gf_tile tile = {.format = store->pyramid.format};
+    struct gf_coded coded = {0};
+    tile.format.width = tile.format.height = 1;
+    unsigned char *const pixels = pad(&store->pyramid, &tile);
+    enum gf_status status =
+        pixels ? encode_picture(store, GF_FILE_PNG, &tile, &coded, error) : gf_fail_memory(error);
+    if (!status)
+        status = put_file(store, "blank.png", coded.data, coded.size, error);
+    free(coded.data);
+    free(pixels);
+    return status;
+}
+
+static enum gf_status layout_finish(struct gf_tile_store *base, struct gf_error *error)
+{
+    struct layout_store *const store = (struct layout_store *)base;
+    char *text = NULL;
+    size_t size = 0;
+    if (store->layout == GF_LAYOUT_GOOGLE)
+        return put_blank(store, error);
+    FILE *const file = open_memstream(&text, &size);
+    if (!file)
+        return gf_fail_memory(error);
+    if (store->layout == GF_LAYOUT_DZ)
+        describe_dz(store, file);
+    else if (store->layout == GF_LAYOUT_ZOOMIFY)
+        describe_zoomify(store, file);
+    else
+        describe_iiif(store, file);
+    const enum gf_status status =
+        fclose(file) ? gf_fail_memory(error) : put_description(store, text, size, error);
+    free(text);
+    return status;
+}
+
+static void layout_close(struct gf_tile_store *base)
+{
+    struct layout_store *const store = (struct layout_store *)base;
+    gf_metadata_free(&store->metadata);
+    free(store->zip.directory);
+    free(store);
+}
+
+/* ---- opening ---- */
+
+enum gf_status gf_tiles_output_open(const char *name, const struct gf_options *options,
+                                    struct gf_output **output, struct gf_error *error)
+{
+    const bool is_folder = layout_of(name, options) > GF_LAYOUT_DZ;
+    return is_folder ? gf_output_open_memory(name, output, error)
+                     : gf_output_open(name, output, error);
+}
+
+static enum gf_status add_folder(struct layout_store *store, struct gf_error *error)
+{
+    const char *last;
+    char *target;
+    if (store->in_zip)
+        return GF_OK;
+    if (asprintf(&target, "%.*s%s", stem_of(store, &last), gf_output_name(store->output),
+                 store->layout == GF_LAYOUT_DZ ? "_files" : "") < 0)
+        return gf_fail_memory(error);
+    const enum gf_status status = gf_output_add_folder(store->output, target, error);
+    free(target);
+    return status;
+}
+
+/* Sets how tiles are written: each by one thread, without metadata but the profile. */
+static enum gf_status set_tiles(struct layout_store *store, const struct gf_metadata *metadata,
+                                const struct gf_options *options, struct gf_error *error)
+{
+    store->options = *options;
+    store->options.threads = 1;
+    store->options.warn = NULL;
+    store->options.set = NULL;
+    store->options.pyramid = NULL;
+    store->options.kept = 1 << GF_METADATA_ICC;
+    if (!metadata)
+        return GF_OK;
+    store->metadata.bits = metadata->bits;
+    store->metadata.colour = metadata->colour;
+    if (gf_metadata_is_srgb(metadata, store->pyramid.format, options))
+        return GF_OK;
+    return gf_blob_set(&store->metadata.icc, metadata->icc.data, metadata->icc.size)
+               ? GF_OK
+               : gf_fail_memory(error);
+}
+
+enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format file_format,
+                                  struct gf_format format, const struct gf_metadata *metadata,
+                                  const struct gf_options *options, struct gf_sink **sink,
+                                  struct gf_error *error)
+{
+    struct gf_pyramid pyramid;
+    struct gf_pyramid_choice choice;
+    const char *const name = gf_output_name(output);
+    if (!gf_tiles_plan(name, format, options, &pyramid))
+        return gf_sink_open(output, file_format, format, metadata, options, sink, error);
+    GF_TRY(gf_pyramid_choose(options, &choice, error));
+    if (metadata && metadata->inks)
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: viewers show no tiles of CMYK: --to-icc=srgb",
+                       name);
+    struct layout_store *const store = calloc(1, sizeof *store);
+    if (!store)
+        return gf_fail_memory(error);
+    *store = (struct layout_store){.base = {.encode = layout_encode,
+                                            .put = layout_put,
+                                            .finish = layout_finish,
+                                            .close = layout_close},
+                                   .output = output,
+                                   .layout = layout_of(name, options),
+                                   .in_zip = gf_pyramid_named(name, ".szi"),
+                                   .pyramid = pyramid,
+                                   .id = choice.id,
+                                   .file_format = file_format,
+                                   .zip = {.output = output}};
+    /* Of google's tiles the blank ones are left out, and others are padded. */
+    if (file_format == GF_FILE_JPEG && store->layout != GF_LAYOUT_GOOGLE)
+        store->base.file = file_format;
+    store->base.options = &store->options;
+    enum gf_status status = set_tiles(store, metadata, options, error);
+    if (!status)
+        status = add_folder(store, error);
+    if (status) {
+        layout_close(&store->base);
+        return status;
+    }
+    return gf_pyramid_sink_open(&pyramid, gf_codec_threads(options), &store->base, sink, error);
+}

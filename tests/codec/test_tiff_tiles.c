@@ -1,0 +1,271 @@
+/* TIFFs of tiles: each level has the pixels that the pyramid gives, whatever the order of the
+ * file's layout, the compression and the kind of pixels. */
+#include "codec/codec_test.h"
+
+#include "codec/common/pyramid/pyramid.h"
+#include "codec/formats.h"
+#include "codec/tiff/tiff.h"
+
+enum { TAG_KIND = 254, TAG_WIDTH = 256, TAG_HEIGHT, TAG_SIDE = 322, TAG_OFFSETS = 324, TAG_SIZES };
+enum { TAG_BELOW = 330 };
+
+static const enum gf_pyramid_layout layouts[] = {GF_LAYOUT_ANY, GF_LAYOUT_SUBIFDS, GF_LAYOUT_COG};
+
+/* A store that keeps the pixels of all tiles, and hands them on. */
+struct witness {
+    struct gf_tile_store base, *inner;
+    struct gf_pyramid pyramid;
+    struct picture level[GF_PYRAMID_LEVELS_MAX];
+};
+
+static enum gf_status witness_encode(struct gf_tile_store *store, int worker,
+                                     const struct gf_tile *tile, struct gf_coded *coded,
+                                     struct gf_error *error)
+{
+    struct gf_tile_store *const inner = ((struct witness *)store)->inner;
+    return inner->encode(inner, worker, tile, coded, error);
+}
+
+static enum gf_status witness_put(struct gf_tile_store *store, const struct gf_tile *tile,
+                                  const struct gf_coded *coded, struct gf_error *error)
+{
+    struct witness *const witness = (struct witness *)store;
+    struct picture *const level = &witness->level[tile->level];
+    const size_t row = gf_row_bytes(tile->format), pixel = row / (size_t)tile->format.width;
+    for (int y = 0; y < tile->format.height; y++)
+        memcpy(level->data + (size_t)(tile->y + y) * gf_row_bytes(level->format) +
+                   (size_t)tile->x * pixel,
+               tile->pixels + (size_t)y * tile->pitch, row);
+    return witness->inner->put(witness->inner, tile, coded, error);
+}
+
+static enum gf_status witness_finish(struct gf_tile_store *store, struct gf_error *error)
+{
+    struct gf_tile_store *const inner = ((struct witness *)store)->inner;
+    return inner->finish(inner, error);
+}
+
+static void witness_close(struct gf_tile_store *store)
+{
+    struct gf_tile_store *const inner = ((struct witness *)store)->inner;
+    inner->close(inner);
+}
+
+static void free_witness(struct witness *witness)
+{
+    for (int i = 0; i < witness->pyramid.levels; i++)
+        free_picture(&witness->level[i]);
+}
+
+/* Writes the picture to a.tif. The witness is to be freed if that succeeds. */
+static enum gf_status write_tiles(const struct picture *picture, const struct gf_options *options,
+                                  struct witness *witness)
+{
+    struct gf_output *output = NULL;
+    struct gf_sink *sink = NULL;
+    const size_t row = gf_row_bytes(picture->format);
+    *witness = (struct witness){.base = {.encode = witness_encode,
+                                         .put = witness_put,
+                                         .finish = witness_finish,
+                                         .close = witness_close}};
+    assert_int_equal(gf_output_open(in_folder("a.tif"), &output, &failure), GF_OK);
+    const struct gf_sink_order order = {output, picture->format, &picture->metadata, options};
+    enum gf_status status =
+        gf_tiff_store_open(&order, &witness->pyramid, &witness->inner, &failure);
+    for (int i = 0; !status && i < witness->pyramid.levels; i++)
+        witness->level[i] =
+            random_picture(witness->pyramid.level[i].width, witness->pyramid.level[i].height,
+                           picture->format.channels, picture->format.bits);
+    if (!status)
+        status = gf_pyramid_sink_open(&witness->pyramid, options->threads, &witness->base, &sink,
+                                      &failure);
+    if (!status)
+        status = sink->write(sink, picture->format.height, picture->data, row, &failure);
+    if (!status)
+        status = sink->finish(sink, &failure);
+    if (sink)
+        sink->close(sink);
+    if (!status)
+        status = gf_output_commit(output, &failure);
+    gf_output_close(output);
+    return status;
+}
+
+static struct gf_options options_of(enum gf_tiff_compression compression, int depth)
+{
+    struct gf_options options = plain_options();
+    options.tiff_compression = compression;
+    options.depth = depth;
+    options.threads = 3;
+    return options;
+}
+
+/* ---- the directories of a.tif ---- */
+
+struct file {
+    struct gf_input *input;
+    struct gf_ifd_reader reader;
+    uint64_t directory[GF_PYRAMID_LEVELS_MAX];
+    int directories;
+};
+
+static uint64_t number(const struct file *file, int directory, uint16_t tag)
+{
+    uint64_t value = 0;
+    (void)gf_ifd_numbers(&file->reader, file->directory[directory], tag, &value, 1);
+    return value;
+}
+
+static uint64_t get(const struct file *file, uint64_t at, int bytes)
+{
+    unsigned char text[8];
+    uint64_t value = 0;
+    assert_true(file->reader.read(file->reader.context, at, text, (size_t)bytes));
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t)text[i] << 8 * i;
+    return value;
+}
+
+/* Finds the directories: those that follow one another, or those below the first. */
+static struct file open_file(bool below)
+{
+    struct file file = {0};
+    uint64_t at;
+    assert_int_equal(gf_input_open(in_folder("a.tif"), false, &file.input, &failure), GF_OK);
+    file.reader = gf_ifd_reader_of(file.input, &at);
+    assert_false(file.reader.big_tiff);
+    for (; at; at = get(&file, at + 2 + 12 * get(&file, at, 2), 4))
+        file.directory[file.directories++] = at;
+    if (below) {
+        assert_int_equal(file.directories, 1);
+        file.directories += (int)gf_ifd_numbers(&file.reader, file.directory[0], TAG_BELOW,
+                                                file.directory + 1, GF_PYRAMID_LEVELS_MAX - 1);
+    }
+    return file;
+}
+
+/* Reads the picture of a directory by a copy of the file whose header names it as the first. */
+static void read_level(const struct file *file, int level, struct picture *picture)
+{
+    const struct gf_options options = plain_options();
+    struct bytes bytes = load(in_folder("a.tif"));
+    for (int i = 0; i < 4; i++)
+        bytes.data[4 + i] = (unsigned char)(file->directory[level] >> 8 * i);
+    save(in_folder("level.tif"), bytes.data, bytes.size);
+    free(bytes.data);
+    if (decode(in_folder("level.tif"), &options, picture))
+        fail_msg("level %d: %s", level, failure.text);
+}
+
+/* Checks the tiles' places: within the file and, for GF_LAYOUT_COG, behind all directories, with
+ * the smallest level first and each tile between its size and its last bytes. */
+static void check_places(const struct file *file, enum gf_pyramid_layout layout)
+{
+    uint64_t offset[64], size[64], end = 0;
+    for (int i = file->directories - 1; i >= 0; i--) {
+        const size_t count =
+            gf_ifd_numbers(&file->reader, file->directory[i], TAG_OFFSETS, offset, 64);
+        assert_int_equal(gf_ifd_numbers(&file->reader, file->directory[i], TAG_SIZES, size, 64),
+                         count);
+        for (size_t t = 0; t < count; t++) {
+            assert_true(offset[t] + size[t] <= (uint64_t)gf_input_size(file->input));
+            if (layout != GF_LAYOUT_COG)
+                continue;
+            assert_true(offset[t] > file->directory[file->directories - 1]);
+            assert_true(offset[t] >= end);
+            assert_int_equal(get(file, offset[t] - 4, 4), size[t]);
+            assert_int_equal(get(file, offset[t] + size[t], 4),
+                             get(file, offset[t] + size[t] - 4, 4));
+            end = offset[t] + size[t];
+        }
+    }
+    if (layout != GF_LAYOUT_COG)
+        return;
+    assert_int_equal(file->directory[0], 8 + 43 + 140 + 1);
+    for (int i = 1; i < file->directories; i++)
+        assert_true(file->directory[i] > file->directory[i - 1]);
+}
+
+/* Checks a.tif: its levels are those that the witness saw, as far as the compression keeps them. */
+static void check_file(struct witness *witness, enum gf_pyramid_layout layout, int side,
+                       int tolerance)
+{
+    struct file file = open_file(layout == GF_LAYOUT_SUBIFDS);
+    assert_int_equal(file.directories, witness->pyramid.levels);
+    check_places(&file, layout);
+    for (int i = 0; i < file.directories; i++) {
+        struct picture back;
+        const struct picture *const level = &witness->level[i];
+        assert_int_equal(number(&file, i, TAG_KIND), i > 0);
+        assert_int_equal(number(&file, i, TAG_SIDE), side);
+        read_level(&file, i, &back);
+        assert_memory_equal(&back.format, &level->format, sizeof back.format);
+        for (size_t at = 0; at < picture_bytes(back.format); at++)
+            if (abs(back.data[at] - level->data[at]) > tolerance)
+                fail_msg("level %d, byte %zu: %d, not %d", i, at, back.data[at], level->data[at]);
+        free_picture(&back);
+    }
+    gf_input_close(file.input);
+}
+
+static void check(const struct picture *picture, enum gf_tiff_compression compression, int side,
+                  enum gf_pyramid_layout layout, int tolerance)
+{
+    struct gf_options options = options_of(compression, picture->format.bits);
+    struct witness witness;
+    options.pyramid = layout == GF_LAYOUT_ANY ? "" : gf_pyramid_word((int)(layout - GF_LAYOUT_DZ));
+    options.tile_size = side;
+    if (write_tiles(picture, &options, &witness))
+        fail_msg("%s", failure.text);
+    check_file(&witness, layout, side, tolerance);
+    free_witness(&witness);
+}
+
+/* Sizes at and beside the side of a tile. */
+static void test_sizes(void **state)
+{
+    static const int sides[] = {1, 15, 16, 17, 63, 64, 65, 130};
+    enum { COUNT = sizeof sides / sizeof *sides };
+    for (int i = 0; i < COUNT * COUNT; i++) {
+        struct picture picture = random_picture(sides[i % COUNT], sides[i / COUNT], 3, 8);
+        for (int layout = 0; layout < 3; layout++)
+            check(&picture, GF_TIFF_DEFLATE, 64, layouts[layout], 0);
+        free_picture(&picture);
+    }
+}
+
+static void test_kinds(void **state)
+{
+    static const enum gf_tiff_compression compressions[] = {GF_TIFF_DEFLATE, GF_TIFF_LZW,
+                                                            GF_TIFF_NONE, GF_TIFF_ZSTD};
+    for (int kind = 0; kind < 32; kind++) {
+        struct picture picture = random_picture(150, 97, kind % 4 + 1, kind & 4 ? 16 : 8);
+        check(&picture, compressions[kind / 8], 48, layouts[kind % 3], 0);
+        free_picture(&picture);
+    }
+}
+
+static void test_jpeg(void **state)
+{
+    for (int channels = 1; channels <= 3; channels += 2) {
+        struct picture picture = smooth_picture(300, 200, channels, 8);
+        for (int layout = 0; layout < 3; layout++)
+            check(&picture, GF_TIFF_JPEG, 64, layouts[layout], 8);
+        free_picture(&picture);
+    }
+}
+
+int main(void)
+{
+    const struct gf_file_type *const type = gf_file_type(GF_FILE_TIFF);
+    if (!type->library || gf_library_load(type->library, "TIFF", GF_ERROR_UNAVAILABLE, &failure)) {
+        puts("1..1\nok 1 # SKIP there is no libtiff");
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_jpeg),
+    };
+    return cmocka_run_group_tests_name("tiff tiles", tests, make_folder, remove_folder);
+}
