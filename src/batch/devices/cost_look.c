@@ -47,6 +47,7 @@ struct look {
     bool slow;          /* a GPU decodes a few such files as slowly as many */
     /* The file is decoded at 1 / reduction of this size. */
     int reduction, width, height;
+    struct gf_rectangle window; /* the part of the picture that is decoded; width 0: all of it */
 };
 
 static enum gf_file_format output_format(const struct gf_batch_output *output,
@@ -204,6 +205,7 @@ static void add_look(struct sample *sample, const struct look *look)
     struct gf_plan plan = {0};
     const struct gf_plan_request request = {.orientation = 1,
                                             .reduction = look->reduction,
+                                            .window = look->window,
                                             .width = look->width,
                                             .height = look->height};
     if (!gf_plan_make_for(sample->chain, look->format, &request, &plan, NULL)) {
@@ -241,6 +243,18 @@ static int frames_of(const struct sample *sample, const struct gf_input *input,
     return all ? count : last > pages.first && pages.first >= 0 ? last - pages.first + 1 : 1;
 }
 
+/* Only the part of the picture that the chain needs is decoded. */
+static void look_at_window(const struct gf_chain *chain, struct look *look)
+{
+    const struct gf_plan_request request = {.orientation = 1};
+    const struct gf_rectangle window = gf_plan_window(chain, look->format, &request);
+    if (window.width == look->width && window.height == look->height)
+        return;
+    look->window = window;
+    look->width = window.width;
+    look->height = window.height;
+}
+
 /* Reads an input's header. A stream cannot be read in advance: one large picture is assumed. Leaves
  * look->frames 0 if the input cannot be read. */
 static void look_into(const struct sample *sample, const struct gf_input_name *name,
@@ -260,7 +274,10 @@ static void look_into(const struct sample *sample, const struct gf_input_name *n
     if (!name->data && gf_input_named_is_stream(name->path))
         return;
     *look = (struct look){.frames = 0};
-    if (!open_input(name, &input) && !gf_source_open(input, &options, &source, NULL)) {
+    const bool opened = !open_input(name, &input);
+    if (opened)
+        gf_input_set_windowed(input);
+    if (opened && !gf_source_open(input, &options, &source, NULL)) {
         *look = (struct look){
             .width = source->format.width,
             .height = source->format.height,
@@ -278,6 +295,8 @@ static void look_into(const struct sample *sample, const struct gf_input_name *n
         if (look->reduction > 1)
             source->reduce(source, look->reduction);
         look->format = source->format;
+        if (source->window)
+            look_at_window(sample->chain, look);
         source->close(source);
     }
     gf_input_close(input);

@@ -51,6 +51,8 @@ static void answer(const struct serving *serving, enum gf_status status, bool fo
     if (serving->source) {
         message.done.width = serving->source->format.width;
         message.done.height = serving->source->format.height;
+        message.done.memory_bytes = serving->source->memory.bytes;
+        message.done.blocks = serving->source->blocks;
         message.done.position = gf_input_position(serving->input);
         message.done.duration = serving->source->duration;
     }
@@ -160,6 +162,9 @@ static void act(struct serving *serving, const struct gf_cell_ask *ask)
                               pitch, &error);
     } else if (ask->wish == GF_CELL_REDUCE) {
         source->reduce(source, ask->number);
+    } else if (ask->wish == GF_CELL_WINDOW) {
+        const struct gf_rectangle window = {ask->x, ask->y, ask->width, ask->height};
+        found = source->window(source, window, ask->number);
     } else if (ask->wish == GF_CELL_FINISH) {
         status = source->finish(source, &error);
     } else if (ask->wish == GF_CELL_NEXT) {
@@ -168,7 +173,7 @@ static void act(struct serving *serving, const struct gf_cell_ask *ask)
         status = source->leave(source, ask->end, &error);
     }
     answer(serving, status, found, &error);
-    if (found && !status && source->renews)
+    if (found && !status && ask->wish == GF_CELL_NEXT && source->renews)
         say_header(serving);
 }
 
