@@ -93,7 +93,8 @@ static enum gf_status open_input(struct serving *serving, const struct gf_cell_o
 {
     serving->file_bytes = (size_t)(request->offset + request->size);
     void *const mapped =
-        mmap(NULL, serving->file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
+        mmap(NULL, serving->file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
+             descriptor, 0); /* a file may exceed the memory */
     if (mapped == MAP_FAILED)
         return gf_fail(error, GF_ERROR_READ, "%s: cannot be mapped", request->name);
     serving->file = mapped;
