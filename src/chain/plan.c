@@ -8,22 +8,13 @@
 #include "base/fail.h"
 #include "base/memory/grow.h"
 #include "chain/chain.h"
+#include "chain/items.h"
 #include "chain/params.h"
 #include "filters/icc/icc.h"
 #include "filters/tone.h"
 #include "icc/icc_build.h"
 #include "pixel/orient/orient.h"
 #include "pixel/point/point.h"
-
-/* A filter that the plan will run: a filter of the chain, a part of such a filter, or one that the
- * planner adds for the picture's orientation, its colours or its alpha. */
-struct gf_plan_item {
-    const struct gf_filter *filter;
-    const void *params;
-    const struct gf_variant *variant;
-    const struct gf_filter *written; /* the filter of the chain of which this one does a part */
-    struct gf_icc icc;               /* the profile of the item's input */
-};
 
 /* Makes the plan's stages of items: adjacent point filters become one stage, unless no_fuse is
  * set. */
@@ -120,7 +111,7 @@ static enum gf_status bind_items(struct gf_plan *plan, const struct gf_plan_item
     return status;
 }
 
-extern const struct gf_filter gf_flatten_filter;
+extern const struct gf_filter gf_flatten_filter, gf_crop_filter;
 
 struct builder {
     struct gf_plan *plan;
@@ -457,6 +448,11 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
                         .facts = request->facts,
                         .no_fuse = chain->no_fuse};
     enum gf_status status = add_chain(&b, chain, request, error);
+    if (!status && request->window.width) {
+        status = gf_items_narrow(plan, b.item, b.count, in, request->window, error);
+        plan->in.width = request->window.width;
+        plan->in.height = request->window.height;
+    }
     if (!status)
         status = bind_items(plan, b.item, b.count, b.no_fuse, error);
     plan->fuses = !b.no_fuse;
@@ -476,6 +472,35 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     if (status && error)
         error->status = status;
     return status;
+}
+
+static bool has_crop(const struct gf_chain *chain)
+{
+    bool has = false;
+    for (int i = 0; i < chain->count; i++)
+        has |= chain->item[i].filter == &gf_crop_filter;
+    return has;
+}
+
+struct gf_rectangle gf_plan_window(const struct gf_chain *chain, struct gf_format in,
+                                   const struct gf_plan_request *request)
+{
+    struct gf_rectangle window = {.width = in.width, .height = in.height};
+    const struct gf_chain part = gf_chain_part(chain, 0, gf_chain_next_box(chain, 0));
+    struct gf_plan plan = {.in = in, .out = in};
+    struct builder b = {.plan = &plan,
+                        .format = in,
+                        .icc = request->icc,
+                        .facts = request->facts,
+                        .no_fuse = chain->no_fuse};
+    if (request->reduction > 1 || request->icc.hdr[1] || !has_crop(&part))
+        return window;
+    if (add_chain(&b, &part, request, NULL) ||
+        gf_items_window(b.item, b.count, in, &window, NULL)) /* the planner will tell the failure */
+        window = (struct gf_rectangle){.width = in.width, .height = in.height};
+    free(b.item);
+    gf_plan_free(&plan);
+    return window;
 }
 
 int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation)

@@ -68,6 +68,9 @@ struct gf_plan_request {
     /* Set if the picture is read at a fraction of its size: `reduction` is above 1; width and
      * height are the size of the whole picture. */
     int reduction, width, height;
+    /* If its width is not 0: the rectangle of the picture that the source gives, which contains
+     * gf_plan_window()'s. */
+    struct gf_rectangle window;
     bool apart; /* the plan will be cut by gf_plan_cut(), which then fuses stencils with their
                  * neighbours */
     /* The plan is for a device with kernels. There, a filter whose bands may depend on most of its
@@ -90,6 +93,10 @@ enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, i
 /* Returns the largest number by which the picture's sides may be divided when it is read for this
  * chain. */
 int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation);
+/* Returns the rectangle of the picture that the chain needs: all of it, or what its first filters
+ * and a crop behind them read. */
+struct gf_rectangle gf_plan_window(const struct gf_chain *chain, struct gf_format in,
+                                   const struct gf_plan_request *request);
 void gf_plan_free(struct gf_plan *plan);
 /* Allocates zeroed parameters for a stage; the plan owns and frees them. */
 void *gf_plan_own(struct gf_plan *plan, size_t size);

@@ -338,6 +338,29 @@ static void note_kind(struct gf_source *source, enum gf_file_format format)
         stored->is_float || stored->colour == GF_STORED_PALETTE ? 0 : stored->bits;
 }
 
+/* Opens a source. If the caller may choose a window of its picture, the whole of it may have more
+ * than options->max_pixels. */
+static enum gf_status open_windowed(const struct gf_file_type *type, struct gf_input *input,
+                                    const struct gf_options *options, struct gf_source **source,
+                                    struct gf_error *error)
+{
+    struct gf_options all = *options;
+    if (!type->windowed || !gf_input_windowed(input))
+        return open_source(type, input, options, source, error);
+    all.max_pixels = (uint64_t)GF_SIDE_MAX * GF_SIDE_MAX;
+    GF_TRY(open_source(type, input, &all, source, error));
+    const struct gf_format format = (*source)->format;
+    const enum gf_status status = (*source)->window
+                                      ? GF_OK
+                                      : gf_size_check(gf_input_name(input), (uint64_t)format.width,
+                                                      (uint64_t)format.height, options, error);
+    if (status) {
+        (*source)->close(*source);
+        *source = NULL;
+    }
+    return status;
+}
+
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
                               struct gf_source **source, struct gf_error *error)
 {
@@ -360,7 +383,7 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
         return gf_fail(error, GF_ERROR_INPUT,
                        "%s: a picture is selected by its number in %s, not in %s", name,
                        "animated and many-paged files", type->name);
-    GF_TRY(open_source(type, input, said, source, error));
+    GF_TRY(open_windowed(type, input, said, source, error));
     note_kind(*source, format);
     if (options->sandbox == GF_SANDBOX_AUTO)
         gf_cells_warn(options);

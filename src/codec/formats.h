@@ -47,6 +47,7 @@ struct gf_file_type {
     /* The format is never read in a cell, since its rows are plain samples behind a short
      * header. */
     bool in_program;
+    bool windowed;   /* a source may be asked for a part of a picture (struct gf_source's window) */
     bool one_thread; /* the format's reader starts no thread */
     bool has_end;    /* the reader stops at the end of the picture: another one can follow in the
                       * input */

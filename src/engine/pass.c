@@ -156,15 +156,11 @@ static enum gf_status decode_rows(struct gf_pass *pass, int rows, unsigned char 
     return status;
 }
 
-/* Skips rows that no band needs, such as those above a crop. They are decoded if they may be
- * damaged, so that damage is found. */
+/* Skips rows that no band needs. They are decoded, so that damage is found. */
 static enum gf_status skip_rows(struct gf_pass *pass, int rows, unsigned char *buffer,
                                 struct gf_error *error)
 {
-    struct gf_source *const source = pass->schedule->source;
     enum gf_status status = GF_OK;
-    if (source->pass_over && source->pass_over(source, rows))
-        return GF_OK;
     while (!status && rows > 0) {
         const int some = rows < pass->bands.in_rows ? rows : pass->bands.in_rows;
         status = decode_rows(pass, some, buffer, error);

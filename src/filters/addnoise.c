@@ -45,6 +45,7 @@ const struct gf_filter gf_addnoise_filter = {
     .example = "addnoise=0.1",
     GF_PARAMS(struct addnoise, params),
     .kind = GF_POINT,
+    .by_place = true,
     .cost = {.pixel = 3.2},
     .point = point,
 };

@@ -63,6 +63,7 @@ const struct gf_filter gf_frame_filter = {
     .example = "frame=6:#222222",
     GF_PARAMS(struct frame, frame_params),
     .kind = GF_POINT,
+    .by_place = true,
     .cost = {.pixel = 2},
     .point = frame_point,
 };
@@ -141,6 +142,7 @@ const struct gf_filter gf_round_filter = {
     .example = "round=20%",
     GF_PARAMS(struct round, round_params),
     .kind = GF_POINT,
+    .by_place = true,
     .cost = {.pixel = 2.5},
     .shape = shape,
     .point = round_point,
@@ -210,6 +212,7 @@ const struct gf_filter gf_vignette_filter = {
                   "shape: 1 in the corners. Gray pictures take the colour's luma.",
     GF_PARAMS(struct vignette, vignette_params),
     .kind = GF_POINT,
+    .by_place = true,
     .cost = {.pixel = 2},
     .point = vignette_point,
 };

@@ -437,6 +437,7 @@ const struct gf_filter gf_posterize_filter = {
     .example = "posterize=3:bayer4",
     GF_PARAMS(struct gf_posterize, posterize_params),
     .kind = GF_POINT,
+    .by_place = true,
     .cost = {.pixel = 2.5},
     .point = posterize_point,
 };

@@ -64,7 +64,7 @@ const struct gf_option_member *gf_option_member_at(int index);
 double gf_option_member_value(const struct gf_options *options,
                               const struct gf_option_member *member);
 
-enum { GF_PIPELINE_OUTPUTS_MAX = 16 };
+enum { GF_PIPELINE_OUTPUTS_MAX = 128 };
 
 /* One of several outputs that are made of each picture: its chain and its options. Of the options
  * only those that gf_options_of_output() copies count; the others are the first output's. */

@@ -232,6 +232,9 @@ struct gf_filter {
      * parameter of GF_PARAM_SMOOTH, or 1 without such a parameter. */
     int (*smooth)(const void *params);
 
+    /* GF_POINT: a pixel of the result also depends on its position, so that a part of the picture
+     * cannot be filtered alone. */
+    bool by_place;
     /* GF_POINT: appends the filter's operations for each pixel. All members below are then NULL. */
     void (*point)(const struct gf_stage *stage, struct gf_point_builder *builder);
 

@@ -523,6 +523,52 @@ static void test_taken_constants(void **state)
     assert_int_equal(taken("resize=20:20,blur=2", wide, high), 1);
 }
 
+/* The chain needs that part of a picture of 400 x 300, and its plan for the part, or for a larger
+ * one, has the same result. */
+static void assert_window(const char *text, int orientation, struct gf_rectangle wanted)
+{
+    const struct gf_format in = format_of(400, 300, 3, 8);
+    struct gf_plan_request request = {.orientation = orientation};
+    struct gf_error error = {0};
+    make_plan(text, in, orientation);
+    const struct gf_rectangle window = gf_plan_window(&chain, in, &request);
+    if (memcmp(&window, &wanted, sizeof window) != 0)
+        fail_msg("'%s': %dx%d+%d+%d", text, window.width, window.height, window.x, window.y);
+    for (int more = 0; more < 2 && window.width < in.width; more++) {
+        struct gf_plan part;
+        const int x = more ? window.x / 2 : window.x, y = more ? window.y / 2 : window.y;
+        request.window = (struct gf_rectangle){x, y, window.x + window.width - x + more,
+                                               window.y + window.height - y + more};
+        assert_ok(text, gf_plan_make_for(&chain, in, &request, &part, &error), &error);
+        assert_int_equal(part.in.width, request.window.width);
+        assert_int_equal(part.in.height, request.window.height);
+        assert_true(same_format(part.out, plan.out));
+        gf_plan_free(&part);
+    }
+    drop_plan();
+}
+
+static void test_windows(void **state)
+{
+    const struct gf_rectangle all = {0, 0, 400, 300};
+    assert_window("crop=20:10:100:50", 1, (struct gf_rectangle){100, 50, 20, 10});
+    assert_window("crop=20:10:100:50", 3, (struct gf_rectangle){280, 240, 20, 10});
+    assert_window("crop=20:10:100:50", 6, (struct gf_rectangle){50, 180, 10, 20});
+    assert_window("hflip,crop=20:10:100:50,blur", 1, (struct gf_rectangle){280, 50, 20, 10});
+    assert_window("crop=200:100:50:40,rotate=90,invert,crop=10:20:30:7", 1,
+                  (struct gf_rectangle){57, 100, 20, 10});
+    assert_window("boxblur=3,gamma=2,boxblur=2,crop=20:10:100:50", 1,
+                  (struct gf_rectangle){95, 45, 30, 20});
+    assert_window("boxblur=3,crop=20:10:1:289", 1, (struct gf_rectangle){0, 286, 24, 14});
+    assert_window("boxblur=3:border=wrap,crop=20:10:100:50", 1, all);
+    assert_window("vignette,crop=20:10:100:50", 1, all);
+    assert_window("equalize,crop=20:10:100:50", 1, all);
+    assert_window("invert:region='1 1 9 9',crop=20:10:100:50", 1, all);
+    assert_window("trim,crop=20:10:100:50", 1, all);
+    assert_window("resize=50%,crop=20:10:100:50", 1, all);
+    assert_window("blur", 1, all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -534,6 +580,7 @@ int main(void)
         cmocka_unit_test(test_rows),        cmocka_unit_test(test_tapered_bands),
         cmocka_unit_test(test_bands),       cmocka_unit_test(test_whole_pictures_are_free),
         cmocka_unit_test(test_opaque),      cmocka_unit_test(test_taken_constants),
+        cmocka_unit_test(test_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -398,48 +398,6 @@ static void test_pnm_variants(void **state)
     CHECK_PNM("P6 1 1 65534\n\x00\x01\x7f\xff\xff\xfe", 1, 1, 3, 16, SAMPLES16(1, 32768, 65535));
 }
 
-/* Rows that are passed over are as good as read, be they in a buffer or not; where a sample may be
- * over the maxval, or nobody knows whether there are enough, they have to be read. */
-static void test_pnm_rows_passed_over(void **state)
-{
-    enum { WIDTH = 301, HEIGHT = 700 };
-    /* passed over, each before a row that is read */
-    static const int steps[] = {1, 3, 200, 400, 90};
-    static unsigned char rows[HEIGHT][WIDTH], row[WIDTH];
-    const struct gf_options options = plain_options();
-    for (int i = 0; i < HEIGHT * WIDTH; i++)
-        rows[i / WIDTH][i % WIDTH] = (unsigned char)(i * 7 + i / 1000);
-    for (int maxval = 254; maxval <= 255; maxval++) {
-        char header[40];
-        const int length = snprintf(header, sizeof header, "P5 %d %d %d\n", WIDTH, HEIGHT, maxval);
-        struct bytes file = {0};
-        append(&file, header, (size_t)length);
-        append(&file, rows, sizeof rows);
-        append(&file, "next", 4);
-        save(in_folder("a.pgm"), file.data, file.size);
-        free(file.data);
-        struct gf_input *input = NULL;
-        struct gf_source *source = NULL;
-        assert_int_equal(gf_input_open(in_folder("a.pgm"), false, &input, &failure), GF_OK);
-        assert_int_equal(gf_source_open(input, &options, &source, &failure), GF_OK);
-        assert_int_equal(source->pass_over(source, 1), maxval == 255);
-        int y = 1;
-        for (size_t i = 0; maxval == 255 && i < sizeof steps / sizeof *steps; i++) {
-            assert_true(source->pass_over(source, steps[i]));
-            y += steps[i];
-            assert_int_equal(source->read(source, 1, row, WIDTH, &failure), GF_OK);
-            assert_memory_equal(row, rows[y++], WIDTH);
-        }
-        if (maxval == 255) {
-            assert_true(source->pass_over(source, HEIGHT - y));
-            assert_int_equal(source->finish(source, &failure), GF_OK);
-            assert_int_equal(gf_input_position(input), length + HEIGHT * WIDTH);
-        }
-        source->close(source);
-        gf_input_close(input);
-    }
-}
-
 static void test_pam_variants(void **state)
 {
     CHECK_PNM("P7\nWIDTH 2\nHEIGHT 1\nDEPTH 1\nMAXVAL 1\nTUPLTYPE BLACKANDWHITE\nENDHDR\n\0\1", 2,
@@ -1045,7 +1003,6 @@ int main(void)
         cmocka_unit_test(test_jpeg_colour_spaces),
         cmocka_unit_test(test_png_types),
         cmocka_unit_test(test_pnm_variants),
-        cmocka_unit_test(test_pnm_rows_passed_over),
         cmocka_unit_test(test_pam_variants),
         cmocka_unit_test(test_bad_pnm),
         cmocka_unit_test(test_exif_orientation),

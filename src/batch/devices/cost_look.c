@@ -48,6 +48,7 @@ struct look {
     /* The file is decoded at 1 / reduction of this size; from_level: it holds that size, too. */
     int reduction, width, height;
     bool from_level;
+    struct gf_rectangle window; /* the part of the picture that is decoded; width 0: all of it */
 };
 
 static enum gf_file_format output_format(const struct gf_batch_output *output,
@@ -206,6 +207,7 @@ static void add_look(struct sample *sample, const struct look *look)
     struct gf_plan plan = {0};
     const struct gf_plan_request request = {.orientation = 1,
                                             .reduction = look->reduction,
+                                            .window = look->window,
                                             .width = look->width,
                                             .height = look->height};
     if (!gf_plan_make_for(sample->chain, look->format, &request, &plan, NULL)) {
@@ -243,6 +245,18 @@ static int frames_of(const struct sample *sample, const struct gf_input *input,
     return all ? count : last > pages.first && pages.first >= 0 ? last - pages.first + 1 : 1;
 }
 
+/* Only the part of the picture that the chain needs is decoded. */
+static void look_at_window(const struct gf_chain *chain, struct look *look)
+{
+    const struct gf_plan_request request = {.orientation = 1};
+    const struct gf_rectangle window = gf_plan_window(chain, look->format, &request);
+    if (window.width == look->width && window.height == look->height)
+        return;
+    look->window = window;
+    look->width = window.width;
+    look->height = window.height;
+}
+
 /* Reads an input's header. A stream cannot be read in advance: one large picture is assumed. Leaves
  * look->frames 0 if the input cannot be read. */
 static void look_into(const struct sample *sample, const struct gf_input_name *name,
@@ -262,7 +276,10 @@ static void look_into(const struct sample *sample, const struct gf_input_name *n
     if (!name->data && gf_input_named_is_stream(name->path))
         return;
     *look = (struct look){.frames = 0};
-    if (!open_input(name, &input) && !gf_source_open(input, &options, &source, NULL)) {
+    const bool opened = !open_input(name, &input);
+    if (opened)
+        gf_input_set_windowed(input);
+    if (opened && !gf_source_open(input, &options, &source, NULL)) {
         *look = (struct look){
             .width = source->format.width,
             .height = source->format.height,
@@ -281,6 +298,8 @@ static void look_into(const struct sample *sample, const struct gf_input_name *n
         if (gf_source_reduce(source, look->reduction, NULL))
             look->frames = 0;
         look->format = source->format;
+        if (source->window)
+            look_at_window(sample->chain, look);
         source->close(source);
     }
     gf_input_close(input);

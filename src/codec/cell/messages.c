@@ -84,7 +84,7 @@ static bool header_is_good(const struct gf_cell_header *header)
                            header->has_cicp | header->has_srgb | header->has_gamma |
                            header->has_chromaticities | header->has_mdcv | header->has_clli |
                            header->is_animation | header->is_lossless | header->has_next |
-                           header->renews | header->density_is_ratio,
+                           header->renews | header->density_is_ratio | header->has_window,
                    reduction = header->most_reduction;
     const bool told = is_status(header->status) && ends(header->why, sizeof header->why) &&
                       ends(header->error, sizeof header->error);
@@ -119,7 +119,8 @@ static bool open_is_good(const struct gf_cell_open *open)
 static bool done_is_good(const struct gf_cell_done *done)
 {
     return is_status(done->status) && done->position >= 0 && done->found <= 1 &&
-           done->memory_bytes < (uint64_t)1 << 60 && ends(done->error, sizeof done->error);
+           done->memory_bytes < (uint64_t)1 << 60 && done->blocks >= 0 &&
+           ends(done->error, sizeof done->error);
 }
 
 static bool profile_is_good(const struct gf_cell_profile *profile)
@@ -152,7 +153,8 @@ enum gf_cell_type gf_cell_check(const union gf_cell_message *message, size_t siz
         good = header_is_good(&message->header);
     else if (type == GF_CELL_ASK)
         good = message->ask.wish <= GF_CELL_CLOSE && message->ask.half <= 1 &&
-               message->ask.number >= 0 && message->ask.end >= 0;
+               message->ask.number >= 0 && message->ask.end >= 0 && message->ask.x >= 0 &&
+               message->ask.y >= 0 && message->ask.width >= 0 && message->ask.height >= 0;
     else if (type == GF_CELL_DONE)
         good = done_is_good(&message->done);
     else if (type == GF_CELL_PROFILE)
@@ -225,6 +227,7 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     memcpy(header->level, source->level, sizeof header->level);
     header->finishes = source->finish != NULL;
     header->leaves = source->leave != NULL;
+    header->has_window = source->window != NULL;
 #define WRITE(member) header->member = tags->member;
     TAGS(WRITE)
 #undef WRITE

@@ -8,7 +8,7 @@
  *   OPEN, a descriptor         ->
  *                              <-  WARNING, any number, before each answer
  *                              <-  HEADER; the metadata lie in the shared memory
- *   READ, REDUCE, NEXT ...   ->
+ *   READ, REDUCE, WINDOW ... ->
  *                              <-  DONE; rows lie in the shared memory; then, if NEXT found a page
  *                                  with properties of its own, its HEADER
  *   CLOSE                      ->
@@ -96,6 +96,7 @@ struct gf_cell_header {
     uint16_t pictures[GF_PICTURE_KINDS];
     uint64_t memory_bytes;
     uint32_t for_device_codec, for_device_batch, has_stripes, most_reduction, finishes, leaves;
+    uint32_t has_window;
     uint32_t has_cicp, has_srgb, has_gamma, has_chromaticities, has_mdcv, has_clli, intent;
     uint8_t cicp[4], mdcv[24], clli[8];
     uint32_t gamma;
@@ -120,6 +121,7 @@ struct gf_cell_header {
 enum gf_cell_wish {
     GF_CELL_READ,
     GF_CELL_REDUCE,
+    GF_CELL_WINDOW,
     GF_CELL_FINISH,
     GF_CELL_LEAVE,
     GF_CELL_NEXT,
@@ -128,17 +130,20 @@ enum gf_cell_wish {
 struct gf_cell_ask {
     struct gf_cell_head head;
     uint32_t wish, half; /* wish: enum gf_cell_wish; half: where rows go */
-    int32_t number;      /* number of rows, or the reduction */
-    int64_t end;         /* for GF_CELL_LEAVE: where the picture's data ends */
+    int32_t number;      /* number of rows, the reduction, or how many windows will follow */
+    int32_t x, y, width, height; /* for GF_CELL_WINDOW */
+    int64_t end;                 /* for GF_CELL_LEAVE: where the picture's data ends */
 };
 
 struct gf_cell_done {
     struct gf_cell_head head;
     uint32_t status;
-    int32_t width, height;       /* the picture's size after GF_CELL_REDUCE */
-    uint64_t memory_bytes;       /* as in the header, after GF_CELL_REDUCE */
+    int32_t width, height;       /* the picture's size after GF_CELL_REDUCE or GF_CELL_WINDOW */
+    uint64_t memory_bytes;       /* as in the header, after the same */
+    int32_t blocks;              /* ... and the tiles or strips that will be decoded */
     int64_t position;            /* the input's position */
-    uint32_t found;              /* after GF_CELL_NEXT: 1 if there is a frame, else 0 */
+    uint32_t found;              /* after GF_CELL_NEXT: 1 if there is a frame, else 0; after
+                                  * GF_CELL_WINDOW: 1 if the source gives the window */
     struct gf_duration duration; /* how long the present frame is shown */
     char error[sizeof((struct gf_error *)0)->text];
 };

@@ -52,6 +52,7 @@ static void answer(const struct serving *serving, enum gf_status status, bool fo
         message.done.width = serving->source->format.width;
         message.done.height = serving->source->format.height;
         message.done.memory_bytes = serving->source->memory.bytes;
+        message.done.blocks = serving->source->blocks;
         message.done.position = gf_input_position(serving->input);
         message.done.duration = serving->source->duration;
     }
@@ -92,7 +93,8 @@ static enum gf_status open_input(struct serving *serving, const struct gf_cell_o
 {
     serving->file_bytes = (size_t)(request->offset + request->size);
     void *const mapped =
-        mmap(NULL, serving->file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
+        mmap(NULL, serving->file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
+             descriptor, 0); /* a file may exceed the memory */
     if (mapped == MAP_FAILED)
         return gf_fail(error, GF_ERROR_READ, "%s: cannot be mapped", request->name);
     serving->file = mapped;
@@ -161,6 +163,9 @@ static void act(struct serving *serving, const struct gf_cell_ask *ask)
                               pitch, &error);
     } else if (ask->wish == GF_CELL_REDUCE) {
         status = gf_source_reduce(source, ask->number, &error);
+    } else if (ask->wish == GF_CELL_WINDOW) {
+        const struct gf_rectangle window = {ask->x, ask->y, ask->width, ask->height};
+        found = source->window(source, window, ask->number);
     } else if (ask->wish == GF_CELL_FINISH) {
         status = source->finish(source, &error);
     } else if (ask->wish == GF_CELL_NEXT) {
@@ -169,7 +174,7 @@ static void act(struct serving *serving, const struct gf_cell_ask *ask)
         status = source->leave(source, ask->end, &error);
     }
     answer(serving, status, found, &error);
-    if (found && !status && source->renews)
+    if (found && !status && ask->wish == GF_CELL_NEXT && source->renews)
         say_header(serving);
 }
 

@@ -26,9 +26,10 @@ struct cell_source {
     struct gf_tiff_coded tiles; /* of a TIFF */
     struct gf_coefficients coefficients;
     uint64_t copied; /* bytes of the caller's memory that were copied for the cell; else 0 */
-    bool begun;      /* the first rows were requested */
-    int asked;       /* number of rows that are still to be requested */
-    int coming;      /* number of rows that were requested and have not arrived */
+    struct gf_rectangle window; /* the window that was asked for */
+    bool begun;                 /* the first rows were requested */
+    int asked;                  /* number of rows that are still to be requested */
+    int coming;                 /* number of rows that were requested and have not arrived */
     /* `have` rows have arrived and are unread; `row` is the first of them, counted in its half. */
     int have, row;
     unsigned half; /* the half of the shared memory where the unread rows lie */
@@ -44,6 +45,10 @@ static void ask(struct cell_source *source, enum gf_cell_wish wish, int number, 
     message.ask.half = !source->half;
     message.ask.number = number;
     message.ask.end = end;
+    message.ask.x = source->window.x;
+    message.ask.y = source->window.y;
+    message.ask.width = source->window.width;
+    message.ask.height = source->window.height;
     gf_cell_say(&source->talk, &message, NULL);
 }
 
@@ -175,6 +180,31 @@ static enum gf_status cell_take_level(struct gf_source *base, int level, struct 
 {
     const struct gf_level taken = base->level[level];
     return reduce_to((struct cell_source *)base, taken.divisor, taken.width, taken.height, error);
+}
+
+/* A failure of the cell shows when the first row is read. */
+static bool cell_window(struct gf_source *base, struct gf_rectangle window, int more)
+{
+    struct cell_source *const source = (struct cell_source *)base;
+    union gf_cell_message message;
+    struct gf_error unsaid;
+    if (!source->talk.cell || drain(source, &unsaid))
+        return false;
+    source->window = window;
+    ask(source, GF_CELL_WINDOW, more, 0);
+    if (take_answer(source, &message, &unsaid) || !message.done.found)
+        return false;
+    if (message.done.width != window.width || message.done.height != window.height) {
+        (void)gf_cell_fail_senseless(&source->talk, &unsaid);
+        return false;
+    }
+    base->format.width = window.width;
+    base->format.height = window.height;
+    base->memory.bytes = message.done.memory_bytes + source->copied;
+    base->blocks = message.done.blocks;
+    source->begun = false;
+    source->have = source->row = 0;
+    return true;
 }
 
 /* Sends a request (finish or leave) after which the input stands behind the picture, and moves the
@@ -328,6 +358,7 @@ static enum gf_status read_header(struct cell_source *source, struct gf_error *e
     base->reduce = cell_reduce;
     base->take_level = cell_take_level;
     base->most_reduction = (int)header->most_reduction;
+    base->window = header->has_window ? cell_window : NULL;
     base->finish = header->finishes ? cell_finish : NULL;
     base->leave = header->leaves ? cell_leave : NULL;
     base->next = header->has_next ? cell_next : NULL;

@@ -84,6 +84,16 @@ bool gf_input_coefficients(const struct gf_input *input)
     return input->coefficients;
 }
 
+void gf_input_set_windowed(struct gf_input *input)
+{
+    input->windowed = true;
+}
+
+bool gf_input_windowed(const struct gf_input *input)
+{
+    return input->windowed;
+}
+
 bool gf_input_borrow(struct gf_input *input, unsigned char **data, size_t *size)
 {
     if (!input->memory)

@@ -127,6 +127,10 @@ bool gf_input_headers_only(const struct gf_input *input);
 /* Says whether a JPEG is to be read as coefficients (codec/common/rows/coefficients.h). */
 void gf_input_set_coefficients(struct gf_input *input, bool wanted);
 bool gf_input_coefficients(const struct gf_input *input);
+/* Says that the caller will choose a window of the picture (struct gf_source), and checks its size
+ * against options->max_pixels itself: the whole picture may then exceed it. */
+void gf_input_set_windowed(struct gf_input *input);
+bool gf_input_windowed(const struct gf_input *input);
 /* Gives the bytes of an input in memory that the caller may change; they stay until the input is
  * closed. Returns false if the input has no such memory. A file is read, since a mapped one that
  * becomes shorter ends the program by SIGBUS. */

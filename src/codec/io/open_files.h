@@ -75,6 +75,7 @@ struct gf_input {
     bool narrowed;     /* bytes of the file after `size` do not belong to the input */
     bool headers_only; /* no pixels will be read */
     bool coefficients; /* a JPEG is read as coefficients */
+    bool windowed;     /* the caller will choose a window */
     /* Offset in a regular file at which the input begins; not 0 where bytes before it were already
      * read, maybe by another process. */
     int64_t base;

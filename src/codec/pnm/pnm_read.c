@@ -227,6 +227,9 @@ struct pnm_source {
     unsigned maxval;
     uint16_t *scale;       /* table from a sample of the file to 8 or 16 bits; NULL: samples stay */
     unsigned char *packed; /* one row of P4, eight pixels in a byte */
+    int width, height;     /* the size of the whole picture */
+    int64_t data;          /* where its rows begin in the input */
+    int at;                /* the window's first column; -1: all rows are read as they come */
     struct gf_pnm_reader reader;
 };
 
@@ -256,7 +259,8 @@ static enum gf_status read_header(struct pnm_source *pnm)
                                           .bits = header.maxval > 255 ? 16 : 8};
     while (header.maxval >> pnm->base.stored.bits)
         pnm->base.stored.bits++;
-    pnm->reader.rows = pnm->base.format.height;
+    pnm->width = pnm->base.format.width;
+    pnm->reader.rows = pnm->height = pnm->base.format.height;
     return GF_OK;
 }
 
@@ -268,8 +272,8 @@ static bool is_plain(const struct pnm_source *pnm)
 /* Returns the number of bytes of a row in a binary file (P4 to P7). */
 static size_t file_row_bytes(const struct pnm_source *pnm)
 {
-    return pnm->type == '4' ? ((size_t)pnm->base.format.width + 7) / 8
-                            : gf_row_bytes(pnm->base.format);
+    return pnm->type == '4' ? ((size_t)pnm->width + 7) / 8
+                            : (size_t)pnm->width * gf_pixel_bytes(pnm->base.format);
 }
 
 /* Refuses a regular file that is too short, before memory for its size is allocated. In the text
@@ -305,6 +309,21 @@ static enum gf_status read_bytes(struct pnm_source *pnm, unsigned char *data, si
         return reader->status;
     reader->row += (int)((got + more) / file_row_bytes(pnm));
     return pnm_fail_short(reader);
+}
+
+/* Reads the next bytes of rows: of a window, those of its columns in the next row, or in several
+ * rows if it has all columns. */
+static enum gf_status fetch(struct pnm_source *pnm, unsigned char *data, size_t size)
+{
+    struct gf_pnm_reader *const reader = &pnm->reader;
+    const size_t bits = pnm->type == '4' ? 1 : 8 * gf_pixel_bytes(pnm->base.format);
+    size_t got;
+    if (pnm->at < 0)
+        return read_bytes(pnm, data, size);
+    const int64_t row = pnm->data + (int64_t)file_row_bytes(pnm) * reader->row;
+    GF_TRY(gf_input_read_at(reader->input, row + (int64_t)((size_t)pnm->at * bits / 8), data, size,
+                            &got, reader->error));
+    return got == size ? GF_OK : pnm_fail_short(reader);
 }
 
 GF_TARGET_CLONES static unsigned greatest8(const unsigned char *sample, size_t count)
@@ -350,10 +369,10 @@ static enum gf_status scale_row(const struct pnm_source *pnm, unsigned char *row
 
 static enum gf_status read_bits_row(struct pnm_source *pnm, unsigned char *row)
 {
-    const int width = pnm->base.format.width;
-    GF_TRY(read_bytes(pnm, pnm->packed, file_row_bytes(pnm)));
-    for (int x = 0; x < width; x++)
-        row[x] = pnm->packed[x / 8] >> (7 - x % 8) & 1 ? 0 : 255;
+    const int first = pnm->at > 0 ? pnm->at % 8 : 0, end = first + pnm->base.format.width;
+    GF_TRY(fetch(pnm, pnm->packed, ((size_t)end + 7) / 8));
+    for (int x = first; x < end; x++)
+        *row++ = pnm->packed[x / 8] >> (7 - x % 8) & 1 ? 0 : 255;
     return GF_OK;
 }
 
@@ -396,7 +415,7 @@ static enum gf_status read_binary_row(struct pnm_source *pnm, unsigned char *row
 {
     const struct gf_format format = pnm->base.format;
     const size_t count = (size_t)format.width * (size_t)format.channels;
-    GF_TRY(read_bytes(pnm, row, gf_row_bytes(format)));
+    GF_TRY(fetch(pnm, row, gf_row_bytes(format)));
     if (format.bits == 16)
         gf_samples_big_endian(row, row, count);
     return scale_row(pnm, row, count);
@@ -430,8 +449,8 @@ static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char
     const size_t row_bytes = gf_row_bytes(source->format);
     enum gf_status status = GF_OK;
     pnm->reader.error = error;
-    if (is_as_wanted(pnm) && pitch == row_bytes) { /* reads all rows at once */
-        status = read_bytes(pnm, dst, row_bytes * (size_t)rows);
+    if (is_as_wanted(pnm) && pitch == row_bytes && source->format.width == pnm->width) {
+        status = fetch(pnm, dst, row_bytes * (size_t)rows);
         pnm->reader.row += status ? 0 : rows;
         return status;
     }
@@ -442,32 +461,31 @@ static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char
     return status;
 }
 
-/* Skips rows. Reading them could find no damage: any byte is a valid sample, and check_length() has
- * checked that there are enough. */
-static bool pnm_pass_over(struct gf_source *source, int rows)
+/* check_length() has checked that a regular file has all rows. Rows as text, and those of a stream,
+ * are read from the first on. */
+static bool pnm_window(struct gf_source *source, struct gf_rectangle window, int more)
 {
     struct pnm_source *const pnm = (struct pnm_source *)source;
-    struct gf_pnm_reader *const reader = &pnm->reader;
-    const int64_t bytes = (int64_t)file_row_bytes(pnm) * rows;
-    const int64_t held = (int64_t)(reader->end - reader->first);
-    if (pnm->type < '4' || pnm->scale || gf_input_size(reader->input) < 0)
+    if (is_plain(pnm) || gf_input_size(pnm->reader.input) < 0)
         return false;
-    reader->row += rows;
-    if (held >= bytes) {
-        reader->first += (size_t)bytes;
-        return true;
-    }
-    reader->first = reader->end;
-    gf_input_go_to(reader->input, gf_input_position(reader->input) + bytes - held);
+    pnm->at = window.x;
+    pnm->reader.row = window.y;
+    source->format.width = window.width;
+    source->format.height = window.height;
     return true;
 }
 
 /* Returns bytes that were read ahead to the input, because they may belong to the next picture. */
 static enum gf_status pnm_finish(struct gf_source *source, struct gf_error *error)
 {
+    const struct pnm_source *const pnm = (struct pnm_source *)source;
     struct gf_pnm_reader *const reader = &((struct pnm_source *)source)->reader;
     const size_t left = reader->end - reader->first;
     reader->end = reader->first;
+    if (pnm->at >= 0) {
+        gf_input_go_to(reader->input, pnm->data + (int64_t)file_row_bytes(pnm) * pnm->height);
+        return GF_OK;
+    }
     return gf_input_give_back(reader->input, reader->buffer + reader->first, left, error);
 }
 
@@ -505,7 +523,7 @@ enum gf_status gf_pnm_source_open(struct gf_input *input, const struct gf_option
     memset(pnm, 0, offsetof(struct pnm_source, reader.buffer));
     pnm->base = (struct gf_source){.metadata = {.orientation = 1},
                                    .read = pnm_read,
-                                   .pass_over = pnm_pass_over,
+                                   .window = pnm_window,
                                    .finish = pnm_finish,
                                    .close = pnm_close};
     pnm->reader.input = input;
@@ -515,6 +533,8 @@ enum gf_status gf_pnm_source_open(struct gf_input *input, const struct gf_option
     enum gf_status status = read_header(pnm);
     if (!status)
         status = check_length(pnm);
+    pnm->at = -1;
+    pnm->data = gf_input_position(input) - (int64_t)(pnm->reader.end - pnm->reader.first);
     if (!status)
         status = prepare_rows(pnm);
     if (status) {

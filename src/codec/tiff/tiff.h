@@ -232,11 +232,17 @@ struct gf_tiff_source {
     bool begun;              /* reading of rows has begun */
     bool warned;             /* the warning about samples outside the range was given */
     bool raw;                /* strips are uncompressed and read without libtiff */
-    int row;                 /* number of the next row */
+    struct gf_rectangle window; /* the part of the picture that read() gives */
+    int row;                    /* number of the next row of the picture */
     /* A converted row of tiles or a strip, for tiles and for pictures that libtiff converts; it
-     * begins at row band_first. */
+     * begins at row band_first and column band_x, and has band_width columns. */
     unsigned char *band;
-    int band_first, band_rows, columns;
+    int band_first, band_rows, band_x, band_width;
+    int columns;         /* number of tiles beside each other in the band */
+    int *wanted, handed; /* the tiles of the band that are decoded, and the items before them */
+    unsigned char *line; /* a converted row of strips that begins left of the window */
+    struct gf_tiff_kept *kept; /* converted tiles that a later window may need */
+    int kept_count, kept_uses, more;
     uint32_t *raster; /* pixels that libtiff has converted */
     struct gf_ordered *ordered;
 };
@@ -251,6 +257,11 @@ int gf_tiff_count_kinds(const struct gf_tiff_handle *handle, enum gf_picture_kin
  * Returns how many pages are levels; *second becomes the number of the first page that is none, if
  * the picture is page 0 and there is one. */
 int gf_tiff_find_levels(struct gf_tiff_source *tiff, uint64_t at, int *second);
+/* A tile that is kept after it was decoded: its column and the number of its first row. */
+struct gf_tiff_kept {
+    int column, row, used; /* used: a larger number was used later */
+    unsigned char *pixels;
+};
 
 /* Reads the next row. */
 typedef enum gf_status gf_tiff_row_reader(struct gf_tiff_source *tiff, unsigned char *dst,
@@ -274,6 +285,15 @@ enum gf_status gf_tiff_read_jp2(struct gf_tiff_source *tiff, int thread, uint32_
 uint64_t gf_tiff_jp2_bytes(const struct gf_tiff_layout *layout);
 /* Describes tiles that are JPEGs for a GPU, as tiff->base.tiles. Does nothing for other kinds. */
 void gf_tiff_describe_tiles(struct gf_tiff_source *tiff);
+/* Copies the tile of the band in that column from the kept ones. Returns false if it is not kept.
+ */
+bool gf_tiff_take_kept(struct gf_tiff_source *tiff, int column);
+/* Keeps the first `count` of the band's tiles in tiff->wanted, since further windows may need them;
+ * those that were not used for the longest time go. */
+void gf_tiff_keep(struct gf_tiff_source *tiff, int count);
+void gf_tiff_forget(struct gf_tiff_source *tiff); /* frees all kept tiles */
+/* Counts the tiles or strips of the window that are not kept. */
+int gf_tiff_count_blocks(const struct gf_tiff_source *tiff);
 /* Reads the next row of a picture in strips. */
 enum gf_status gf_tiff_read_strip_row(struct gf_tiff_source *tiff, unsigned char *dst,
                                       struct gf_error *error) GF_CHECKED;

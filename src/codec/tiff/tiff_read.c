@@ -111,15 +111,19 @@ static bool in_bands(const struct gf_tiff_source *tiff)
 static enum gf_status read_row(struct gf_tiff_source *tiff, unsigned char *dst,
                                struct gf_error *error)
 {
-    const size_t row_bytes = gf_row_bytes(tiff->base.format);
+    const size_t pixel_bytes = gf_pixel_bytes(tiff->base.format);
+    const size_t skipped = (size_t)(tiff->window.x - tiff->band_x) * pixel_bytes;
     enum gf_status status = GF_OK;
     if (!in_bands(tiff))
         status = gf_tiff_read_strip_row(tiff, dst, error);
-    else if (tiff->row == tiff->band_first + tiff->band_rows)
+    else if (tiff->row >= tiff->band_first + tiff->band_rows)
         status = tiff->layout.colour == GF_TIFF_DISPLAY ? gf_tiff_read_display(tiff, error)
                                                         : gf_tiff_read_tiles(tiff, error);
     if (!status && in_bands(tiff))
-        memcpy(dst, tiff->band + (size_t)(tiff->row - tiff->band_first) * row_bytes, row_bytes);
+        memcpy(dst,
+               tiff->band + skipped +
+                   (size_t)(tiff->row - tiff->band_first) * (size_t)tiff->band_width * pixel_bytes,
+               gf_row_bytes(tiff->base.format));
     tiff->row++;
     return status;
 }
@@ -138,68 +142,6 @@ static void warn_beyond(struct gf_tiff_source *tiff)
     tiff->warned |= beyond;
 }
 
-static enum gf_status open_other(struct gf_tiff_source *tiff, int index, struct gf_error *error)
-{
-    struct gf_tiff_handle *const handle = &tiff->handle[index];
-    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
-    handle->name = tiff->handle[0].name;
-    gf_tiff_prepare(handle, &tiff->layout);
-    return GF_OK;
-}
-
-/* Allocates the buffers with that index: of one thread for tiles, or of one plane for strips. */
-static bool make_buffer(struct gf_tiff_source *tiff, int index)
-{
-    const struct gf_tiff_layout *const layout = &tiff->layout;
-    const bool tiled = layout->tile_width > 0;
-    if (tiled || !index)
-        tiff->buffer[index] = malloc(tiff->block_bytes * (size_t)layout->planes);
-    else
-        tiff->buffer[index] = tiff->buffer[0] + (size_t)index * tiff->block_bytes;
-    if (tiff->buffer[index] && (tiled || !index))
-        tiff->scratch[index] = malloc(
-            gf_tiff_scratch_bytes(layout, tiled ? layout->tile_width : layout->format.width));
-    return tiff->buffer[index] && (tiff->scratch[index] || !(tiled || !index));
-}
-
-static enum gf_status make_buffers(struct gf_tiff_source *tiff, struct gf_error *error)
-{
-    const struct gf_tiff_layout *const layout = &tiff->layout;
-    const bool display = layout->colour == GF_TIFF_DISPLAY;
-    const size_t rows = (size_t)tiff->block_rows;
-    bool done = !in_bands(tiff) || (tiff->band = malloc(gf_row_bytes(layout->format) * rows));
-    if (done && display)
-        done = (tiff->raster = malloc((size_t)layout->format.width * rows * sizeof *tiff->raster));
-    for (int i = 0; done && !display && i < tiff->handles; i++)
-        done = make_buffer(tiff, i);
-    return done ? GF_OK : gf_fail_memory(error);
-}
-
-/* Opens what the first read() needs: the other handles, and buffers. */
-static enum gf_status open_others(struct gf_tiff_source *tiff, struct gf_error *error)
-{
-    for (int i = 1; i < tiff->handles; i++)
-        GF_TRY(open_other(tiff, i, error));
-    return make_buffers(tiff, error);
-}
-
-static enum gf_status tiff_read(struct gf_source *source, int rows, unsigned char *dst,
-                                size_t pitch, struct gf_error *error)
-{
-    struct gf_tiff_source *const tiff = (struct gf_tiff_source *)source;
-    enum gf_status status = GF_OK;
-    if (!tiff->begun)
-        status = open_others(tiff, error);
-    if (!status && !tiff->begun && tiff->options.range_percentile &&
-        gf_tiff_is_wide(&tiff->layout) && tiff->layout.colour != GF_TIFF_DISPLAY)
-        status = gf_tiff_find_range(tiff, read_row, error);
-    tiff->begun = true;
-    for (int y = 0; !status && y < rows; y++)
-        status = read_row(tiff, dst + (size_t)y * pitch, error);
-    warn_beyond(tiff);
-    return status;
-}
-
 static void tiff_close(struct gf_source *source)
 {
     struct gf_tiff_source *const tiff = (struct gf_tiff_source *)source;
@@ -210,10 +152,13 @@ static void tiff_close(struct gf_source *source)
             free(tiff->buffer[i]);
         free(tiff->scratch[i]);
     }
+    gf_tiff_forget(tiff);
     gf_input_close(tiff->memory);
     gf_metadata_free(&source->metadata);
     free(tiff->file.data);
     free(tiff->band);
+    free(tiff->wanted);
+    free(tiff->line);
     free(tiff->raster);
     gf_tiff_layout_free(&tiff->layout);
     free(tiff);
@@ -291,7 +236,8 @@ static uint64_t block_bytes(struct gf_tiff_source *tiff)
     const struct gf_tiff_layout *const layout = &tiff->layout;
     TIFF *const handle = tiff->handle[0].tiff;
     const bool tiled = layout->tile_width > 0;
-    const uint64_t width = (unsigned)layout->format.width, row = gf_row_bytes(layout->format);
+    const uint64_t width = (unsigned)layout->format.width,
+                   row = gf_pixel_bytes(layout->format) * (uint64_t)tiff->band_width;
     uint32_t strip_rows = 0;
     gf_tiff.TIFFGetFieldDefaulted(handle, TIFFTAG_ROWSPERSTRIP, &strip_rows);
     const uint32_t most = (unsigned)layout->format.height;
@@ -312,27 +258,38 @@ static uint64_t block_bytes(struct gf_tiff_source *tiff)
     return block ? (tiled ? rows * row : 0) + block * (unsigned)layout->planes : 0;
 }
 
-/* Decides how the rows are read and how much memory that takes. A file that is too short for its
- * pixels is refused before memory is allocated: no compression makes a file smaller than 1/4096. */
-static enum gf_status plan(struct gf_tiff_source *tiff, struct gf_error *error)
+/* Whether the range of the samples is found by reading the whole picture. */
+static bool finds_range(const struct gf_tiff_source *tiff)
 {
-    enum { SMALL = 16 << 20, DENSEST = 4096, USUAL = 8 << 20 };
+    return tiff->options.range_percentile && gf_tiff_is_wide(&tiff->layout) &&
+           tiff->layout.colour != GF_TIFF_DISPLAY;
+}
+
+/* Decides how the rows of the window are read and how much memory that takes. Returns the bytes of
+ * a row of tiles or strips. */
+static uint64_t plan(struct gf_tiff_source *tiff)
+{
+    enum { USUAL = 8 << 20 };
     const struct gf_tiff_layout *const layout = &tiff->layout;
     const struct gf_tiff_handle *const handle = &tiff->handle[0];
     const bool tiled = layout->tile_width > 0, display = layout->colour == GF_TIFF_DISPLAY;
-    uint64_t bytes = block_bytes(tiff);
+    const int side = tiled && !display ? layout->tile_width : layout->format.width;
+    const int first = tiff->window.x / side;
+    tiff->columns = (tiff->window.x + tiff->window.width - 1) / side - first + 1;
+    tiff->band_x = first * side;
+    tiff->band_width = layout->format.width - tiff->band_x;
+    if (tiff->columns < (tiff->band_width - 1) / side + 1)
+        tiff->band_width = tiff->columns * side;
+    const uint64_t block = block_bytes(tiff);
+    uint64_t bytes = block;
     uint16_t fill = FILLORDER_MSB2LSB;
-    if (!bytes || bytes > SMALL + (uint64_t)gf_input_size(tiff->input) * DENSEST)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: too short for its %s", handle->name,
-                       tiled ? "tiles" : "rows");
     gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_FILLORDER, &fill);
     tiff->raw =
         !in_bands(tiff) && layout->compression == COMPRESSION_NONE && fill == FILLORDER_MSB2LSB;
     tiff->handles = display ? 1 : layout->planes;
     if (tiled && !display) {
-        const int columns = tiff->columns = (layout->format.width - 1) / layout->tile_width + 1;
         const int threads = gf_library_threads(&tiff->options);
-        tiff->handles = threads < columns ? threads : columns;
+        tiff->handles = threads < tiff->columns ? threads : tiff->columns;
         tiff->handles = tiff->handles < GF_TIFF_THREADS_MAX ? tiff->handles : GF_TIFF_THREADS_MAX;
         bytes += 2 * tiff->block_bytes * (unsigned)layout->planes * (unsigned)tiff->handles;
         bytes += layout->is_jp2 ? gf_tiff_jp2_bytes(layout) * (unsigned)tiff->handles : 0;
@@ -342,24 +299,124 @@ static enum gf_status plan(struct gf_tiff_source *tiff, struct gf_error *error)
     tiff->base.memory = (struct gf_codec_memory){
         bytes > USUAL || tiff->file.size ? bytes + tiff->file.size : 0,
         tiled ? "a row of its tiles is decoded at a time" : "a strip of it is read at a time"};
+    return block;
+}
+
+/* Plans the whole picture. A file that is too short for its pixels is refused before memory is
+ * allocated: no compression makes a file smaller than 1/4096. */
+static enum gf_status plan_whole(struct gf_tiff_source *tiff, struct gf_error *error)
+{
+    enum { SMALL = 16 << 20, DENSEST = 4096 };
+    tiff->window.width = tiff->layout.format.width;
+    tiff->window.height = tiff->layout.format.height;
+    const uint64_t bytes = plan(tiff);
+    if (!bytes || bytes > SMALL + (uint64_t)gf_input_size(tiff->input) * DENSEST)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: too short for its %s",
+                       tiff->handle[0].name, tiff->layout.tile_width ? "tiles" : "rows");
     return GF_OK;
+}
+
+static bool tiff_window(struct gf_source *source, struct gf_rectangle window, int more)
+{
+    struct gf_tiff_source *const tiff = (struct gf_tiff_source *)source;
+    if (finds_range(tiff))
+        return false;
+    gf_ordered_close(tiff->ordered);
+    tiff->ordered = NULL;
+    source->tiles = NULL; /* a GPU would decode the whole picture */
+    tiff->window = window;
+    tiff->row = window.y;
+    tiff->band_first = tiff->band_rows = tiff->handed = 0;
+    tiff->more = more;
+    tiff->begun = false;
+    source->format.width = window.width;
+    source->format.height = window.height;
+    (void)plan(tiff);
+    source->blocks = gf_tiff_count_blocks(tiff);
+    return true;
+}
+
+/* Allocates the buffers with that index: of one thread for tiles, or of one plane for strips. */
+static bool make_buffer(struct gf_tiff_source *tiff, int index)
+{
+    const struct gf_tiff_layout *const layout = &tiff->layout;
+    const bool tiled = layout->tile_width > 0;
+    if (tiled || !index)
+        tiff->buffer[index] = malloc(tiff->block_bytes * (size_t)layout->planes);
+    else
+        tiff->buffer[index] = tiff->buffer[0] + (size_t)index * tiff->block_bytes;
+    if (tiff->buffer[index] && (tiled || !index))
+        tiff->scratch[index] = malloc(
+            gf_tiff_scratch_bytes(layout, tiled ? layout->tile_width : layout->format.width));
+    return tiff->buffer[index] && (tiff->scratch[index] || !(tiled || !index));
+}
+
+static enum gf_status make_buffers(struct gf_tiff_source *tiff, struct gf_error *error)
+{
+    const struct gf_tiff_layout *const layout = &tiff->layout;
+    const bool display = layout->colour == GF_TIFF_DISPLAY;
+    const size_t pixel_bytes = gf_pixel_bytes(layout->format), rows = (size_t)tiff->block_rows;
+    free(tiff->band);
+    free(tiff->wanted);
+    tiff->band = NULL;
+    tiff->wanted = calloc((size_t)tiff->columns, sizeof *tiff->wanted);
+    bool done = tiff->wanted;
+    if (done && in_bands(tiff))
+        done = (tiff->band = malloc(pixel_bytes * (size_t)tiff->band_width * rows));
+    else if (done && !tiff->line)
+        done = (tiff->line = malloc(gf_row_bytes(layout->format)));
+    if (done && display && !tiff->raster)
+        done = (tiff->raster = malloc((size_t)layout->format.width * rows * sizeof *tiff->raster));
+    for (int i = 0; done && !display && i < tiff->handles; i++)
+        done = tiff->buffer[i] || make_buffer(tiff, i);
+    return done ? GF_OK : gf_fail_memory(error);
+}
+
+static enum gf_status open_other(struct gf_tiff_source *tiff, int index, struct gf_error *error)
+{
+    struct gf_tiff_handle *const handle = &tiff->handle[index];
+    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
+    handle->name = tiff->handle[0].name;
+    gf_tiff_prepare(handle, &tiff->layout);
+    return GF_OK;
+}
+
+/* Opens the handles and allocates the memory that reading the window takes. */
+static enum gf_status prepare(struct gf_tiff_source *tiff, struct gf_error *error)
+{
+    for (int i = 0; i < tiff->handles; i++) {
+        if (!tiff->handle[i].tiff)
+            GF_TRY(open_other(tiff, i, error));
+    }
+    return make_buffers(tiff, error);
+}
+
+static enum gf_status tiff_read(struct gf_source *source, int rows, unsigned char *dst,
+                                size_t pitch, struct gf_error *error)
+{
+    struct gf_tiff_source *const tiff = (struct gf_tiff_source *)source;
+    enum gf_status status = tiff->begun ? GF_OK : prepare(tiff, error);
+    if (!status && !tiff->begun && finds_range(tiff))
+        status = gf_tiff_find_range(tiff, read_row, error);
+    tiff->begun |= !status;
+    for (int y = 0; !status && y < rows; y++)
+        status = read_row(tiff, dst + (size_t)y * pitch, error);
+    warn_beyond(tiff);
+    return status;
 }
 
 static enum gf_status open_all(struct gf_tiff_source *tiff, struct gf_input *input, int page,
                                struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     tiff->input = input;
     if (gf_input_size(input) <= 0) { /* a stream is copied to memory, because libtiff seeks */
-        status = gf_whole_file(input, &tiff->options, &tiff->file, error);
-        if (!status)
-            status = gf_input_open_memory(tiff->file.data, tiff->file.size, gf_input_name(input),
-                                          &tiff->memory, error);
+        GF_TRY(gf_whole_file(input, &tiff->options, &tiff->file, error));
+        GF_TRY(gf_input_open_memory(tiff->file.data, tiff->file.size, gf_input_name(input),
+                                    &tiff->memory, error));
         tiff->input = tiff->memory;
     }
-    if (!status)
-        status = open_first(tiff, page, error);
-    return status ? status : plan(tiff, error);
+    GF_TRY(open_first(tiff, page, error));
+    return plan_whole(tiff, error);
 }
 
 /* Opens the level's directory in place of the picture's. The level's colours are converted as the
@@ -392,7 +449,9 @@ static enum gf_status tiff_take_level(struct gf_source *base, int level, struct 
     base->format = wanted;
     base->reduction = base->level[level].divisor;
     gf_tiff_prepare(handle, &tiff->layout);
-    return plan(tiff, error);
+    tiff->base.tiles = NULL;
+    gf_tiff_describe_tiles(tiff);
+    return plan_whole(tiff, error);
 }
 
 /* Opens the page with that number; -1: the usual one (tiff_choose()). directory: offset of the
@@ -407,6 +466,7 @@ static GF_CHECKED enum gf_status tiff_open_page(struct gf_input *input, int page
         return gf_fail_memory(error);
     tiff->base = (struct gf_source){.metadata = {.orientation = 1},
                                     .take_level = tiff_take_level,
+                                    .window = tiff_window,
                                     .read = tiff_read,
                                     .close = tiff_close};
     tiff->options = *options;

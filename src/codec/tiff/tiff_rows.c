@@ -22,9 +22,25 @@ static void swap(const struct gf_tiff_layout *layout, void *row, size_t bytes)
         gf_tiff.TIFFSwabArrayOfLong8(row, count);
 }
 
-/* Reads an uncompressed row of a plane from its offset in the file. Returns false after a
- * failure. */
-static bool read_raw(struct gf_tiff_source *tiff, struct gf_tiff_handle *handle, int plane)
+/* A part of a row of strips: the columns that are read begin with a whole byte of the file. */
+struct part {
+    int first, columns;
+    size_t at, bytes; /* where its bytes begin in a row of the file, and their number */
+};
+
+static struct part part_of(const struct gf_tiff_source *tiff)
+{
+    const struct gf_tiff_layout *const layout = &tiff->layout;
+    const size_t bits = (size_t)layout->bits * (size_t)(layout->separate ? 1 : layout->samples);
+    const int first = tiff->window.x / 8 * 8, end = tiff->window.x + tiff->window.width;
+    const size_t at = (size_t)first / 8 * bits, stop = ((size_t)end * bits + 7) / 8;
+    return (struct part){first, end - first, at, stop - at};
+}
+
+/* Reads the uncompressed part of a row of a plane from its offset in the file. Returns false after
+ * a failure. */
+static bool read_raw(struct gf_tiff_source *tiff, struct gf_tiff_handle *handle,
+                     const struct part *part, int plane)
 {
     const uint32_t strip =
         gf_tiff.TIFFComputeStrip(handle->tiff, (uint32_t)tiff->row, (uint16_t)plane);
@@ -33,38 +49,55 @@ static bool read_raw(struct gf_tiff_source *tiff, struct gf_tiff_handle *handle,
     gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_ROWSPERSTRIP, &strip_rows);
     const uint64_t skipped = (uint64_t)((uint32_t)tiff->row % strip_rows) * tiff->block_bytes;
     const uint64_t offset = gf_tiff.TIFFGetStrileOffset(handle->tiff, strip) + skipped;
+    unsigned char *const to = tiff->buffer[plane] + part->at;
     if (offset > INT64_MAX - tiff->block_bytes ||
         skipped + tiff->block_bytes > gf_tiff.TIFFGetStrileByteCount(handle->tiff, strip) ||
-        gf_input_read_at(tiff->input, (int64_t)offset, tiff->buffer[plane], tiff->block_bytes, &got,
+        gf_input_read_at(tiff->input, (int64_t)(offset + part->at), to, part->bytes, &got,
                          &handle->error))
         return false;
     if (gf_tiff.TIFFIsByteSwapped(handle->tiff))
-        swap(&tiff->layout, tiff->buffer[plane], tiff->block_bytes);
-    return got == tiff->block_bytes;
+        swap(&tiff->layout, to, part->bytes);
+    return got == part->bytes;
+}
+
+/* Decodes a row of a plane. libtiff cannot go to a row within a compressed strip, so that those
+ * above the window are decoded, too. */
+static bool read_coded(struct gf_tiff_source *tiff, const struct gf_tiff_handle *handle, int plane)
+{
+    const int row = tiff->row, rows = tiff->block_rows;
+    bool done = true;
+    for (int y = row == tiff->window.y ? row / rows * rows : row; done && y <= row; y++)
+        done = gf_tiff.TIFFReadScanline(handle->tiff, tiff->buffer[plane], (uint32_t)y,
+                                        (uint16_t)plane) >= 0;
+    return done;
 }
 
 enum gf_status gf_tiff_read_strip_row(struct gf_tiff_source *tiff, unsigned char *dst,
                                       struct gf_error *error)
 {
     const struct gf_tiff_layout *const layout = &tiff->layout;
+    const struct part part = part_of(tiff);
+    const size_t row_bytes = gf_row_bytes(tiff->base.format);
+    const size_t pixel_bytes = row_bytes / (size_t)tiff->window.width;
+    const bool begins = part.columns == tiff->window.width;
     for (int p = 0; p < layout->planes; p++) {
         if (!gf_tiff_needs(layout, p))
             continue;
         struct gf_tiff_handle *const handle = &tiff->handle[p];
         gf_tiff_begin(handle);
-        const bool done = tiff->raw
-                              ? read_raw(tiff, handle, p)
-                              : gf_tiff.TIFFReadScanline(handle->tiff, tiff->buffer[p],
-                                                         (uint32_t)tiff->row, (uint16_t)p) >= 0;
+        const bool done =
+            tiff->raw ? read_raw(tiff, handle, &part, p) : read_coded(tiff, handle, p);
         if (!done && tiff->raw && !handle->error.status)
             return gf_fail_truncated(error, handle->name, tiff->row, layout->format.height);
         if (!done)
             return gf_tiff_fail(handle, tiff->row, layout->format.height, error);
     }
     /* The buffers of the planes follow each other in memory, block_bytes apart. */
-    if (!gf_tiff_convert(layout, tiff->buffer[0], tiff->block_bytes, tiff->scratch[0], dst,
-                         layout->format.width))
+    if (!gf_tiff_convert(layout, tiff->buffer[0] + part.at, tiff->block_bytes, tiff->scratch[0],
+                         begins ? dst : tiff->line, part.columns))
         tiff->beyond[0] = true;
+    if (!begins)
+        memcpy(dst, tiff->line + (size_t)(tiff->window.x - part.first) * pixel_bytes, row_bytes);
     return GF_OK;
 }
 
@@ -74,12 +107,13 @@ enum gf_status gf_tiff_read_strip_row(struct gf_tiff_source *tiff, unsigned char
 static enum gf_status read_tile(void *context, int thread, int item, struct gf_error *error)
 {
     struct gf_tiff_source *const tiff = context;
-    const int column = item % tiff->columns;
+    const int column = tiff->wanted[item - tiff->handed];
     const struct gf_tiff_layout *const layout = &tiff->layout;
     struct gf_tiff_handle *const handle = &tiff->handle[thread];
     const int x = column * layout->tile_width, width = layout->format.width;
     const int pixels = width - x < layout->tile_width ? width - x : layout->tile_width;
     const size_t pixel_bytes = gf_row_bytes(layout->format) / (size_t)width,
+                 band_row = pixel_bytes * (size_t)tiff->band_width,
                  tile_row = tiff->block_bytes / (size_t)layout->tile_height;
     unsigned char *const tile = tiff->buffer[thread];
     for (int p = 0; p < layout->planes; p++) {
@@ -101,7 +135,7 @@ static enum gf_status read_tile(void *context, int thread, int item, struct gf_e
     }
     for (int y = 0; y < tiff->band_rows; y++) {
         unsigned char *const to =
-            tiff->band + (size_t)y * gf_row_bytes(layout->format) + (size_t)x * pixel_bytes;
+            tiff->band + (size_t)y * band_row + (size_t)(x - tiff->band_x) * pixel_bytes;
         if (!gf_tiff_convert(layout, tile + (size_t)y * tile_row, tiff->block_bytes,
                              tiff->scratch[thread], to, pixels))
             tiff->beyond[thread] = true;
@@ -112,16 +146,26 @@ static enum gf_status read_tile(void *context, int thread, int item, struct gf_e
 enum gf_status gf_tiff_read_tiles(struct gf_tiff_source *tiff, struct gf_error *error)
 {
     const struct gf_tiff_layout *const layout = &tiff->layout;
-    const int columns = tiff->columns, left = layout->format.height - tiff->row;
+    const int first = tiff->band_x / layout->tile_width;
     const struct gf_ordered_setup setup = {
-        .call = read_tile, .context = tiff, .threads = tiff->handles, .slots = columns};
-    tiff->band_first = tiff->row;
+        .call = read_tile, .context = tiff, .threads = tiff->handles, .slots = tiff->columns};
+    int count = 0;
+    tiff->band_first = tiff->row / layout->tile_height * layout->tile_height;
+    const int left = layout->format.height - tiff->band_first;
     tiff->band_rows = left < layout->tile_height ? left : layout->tile_height;
     if (!tiff->ordered)
         GF_TRY(gf_ordered_open(&setup, &tiff->ordered, error));
-    for (int i = 0; i < columns; i++)
+    for (int i = 0; i < tiff->columns; i++) {
+        if (!gf_tiff_take_kept(tiff, first + i))
+            tiff->wanted[count++] = first + i;
+    }
+    for (int i = 0; i < count; i++)
         gf_ordered_submit(tiff->ordered);
-    return gf_ordered_finish(tiff->ordered, error);
+    const enum gf_status status = gf_ordered_finish(tiff->ordered, error);
+    tiff->handed += count;
+    if (!status && tiff->more)
+        gf_tiff_keep(tiff, count);
+    return status;
 }
 
 /* ---- pictures that libtiff converts to 8 bits ---- */
@@ -148,11 +192,11 @@ static bool fill_raster(struct gf_tiff_source *tiff)
 enum gf_status gf_tiff_read_display(struct gf_tiff_source *tiff, struct gf_error *error)
 {
     const struct gf_format format = tiff->layout.format;
-    const int left = format.height - tiff->row;
-    tiff->band_first = tiff->row;
+    tiff->band_first = tiff->row / tiff->block_rows * tiff->block_rows;
+    const int left = format.height - tiff->band_first;
     tiff->band_rows = left < tiff->block_rows ? left : tiff->block_rows;
     if (!fill_raster(tiff))
-        return gf_tiff_fail(&tiff->handle[0], tiff->row, format.height, error);
+        return gf_tiff_fail(&tiff->handle[0], tiff->band_first, format.height, error);
     const size_t pixels = (size_t)format.width * (size_t)tiff->band_rows;
     unsigned char *to = tiff->band;
     for (size_t i = 0; i < pixels; i++)

@@ -5,6 +5,7 @@
  * room, or else in host memory. From it the plans go on one after another, each to its own output
  * or to the next picture that some of them share. So each output has the bits that a pipeline of
  * its own would give. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,10 +36,15 @@ static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct
     if (again && !attempt->moves)
         pipeline->options.warn = NULL;
     gf_input_set_coefficients(input, attempt->moves);
+    gf_input_set_windowed(input);
     enum gf_status status = again ? gf_input_rewind(input, error) : GF_OK;
     if (!status)
         status = gf_source_open(input, &pipeline->options, &attempt->source, error);
     pipeline->options.warn = warn;
+    if (!status) {
+        attempt->width = attempt->source->format.width;
+        attempt->height = attempt->source->format.height;
+    }
     for (int i = 0; !status && i < attempt->count; i++) {
         attempt->branch[i].task->own_format = attempt->source->file;
         attempt->branch[i].task->frames = 0;
@@ -48,6 +54,16 @@ static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct
                                             attempt->source->format.bits == 8;
     }
     return status;
+}
+
+/* Goes back to the start of the picture. A source that can give windows need not be opened anew. */
+static enum gf_status restart_source(struct gf_attempt *attempt, struct gf_error *error)
+{
+    struct gf_source *const source = attempt->source;
+    const struct gf_rectangle all = {.width = attempt->width, .height = attempt->height};
+    return source && !attempt->moves && source->window && source->window(source, all, 0)
+               ? GF_OK
+               : open_source(attempt, true, error);
 }
 
 /* Prepares the members of a group for the picture of the source or of the caller. With `warns`,
@@ -79,6 +95,65 @@ static void reset_branch(struct gf_branch *branch)
         .task = branch->task, .number = branch->number, .pending = !branch->task->ended};
 }
 
+static uint64_t area(struct gf_rectangle window)
+{
+    return (uint64_t)window.width * (uint64_t)window.height;
+}
+
+/* Finds the part of the picture that the branch's chain needs. */
+static void find_window(const struct gf_attempt *attempt, struct gf_branch *branch)
+{
+    const struct gf_source *const source = attempt->source;
+    branch->window = (struct gf_rectangle){.width = 0};
+    if (!source || !source->window || attempt->whole)
+        return;
+    gf_pipeline_select(attempt->pipeline, branch->number);
+    const struct gf_rectangle window =
+        gf_plan_window(&attempt->pipeline->chain, source->format, &branch->request);
+    if (window.width < source->format.width || window.height < source->format.height)
+        branch->window = window;
+}
+
+/* Finds the windows of a group's members. If they add up to more than the picture, or one member
+ * needs all of it, it is decoded whole. */
+static void find_windows(struct gf_attempt *attempt, const struct gf_group *group)
+{
+    uint64_t sum = 0, whole = (uint64_t)attempt->width * (uint64_t)attempt->height;
+    for (int i = 0; i < group->count; i++) {
+        struct gf_branch *const branch = group->member[i];
+        bool first = true;
+        find_window(attempt, branch);
+        for (int j = 0; j < i && first; j++)
+            first = memcmp(&group->member[j]->window, &branch->window, sizeof branch->window) != 0;
+        sum += !first ? 0 : branch->window.width ? area(branch->window) : whole;
+    }
+    attempt->whole = sum > whole;
+    for (int i = 0; i < group->count && attempt->whole; i++)
+        group->member[i]->window.width = 0;
+}
+
+/* Makes the source give the branch's window, `more` of which follow. What will be decoded may not
+ * have more than options.max_pixels. */
+static enum gf_status take_window(struct gf_attempt *attempt, const struct gf_branch *branch,
+                                  int more, struct gf_error *error)
+{
+    struct gf_pipeline *const pipeline = attempt->pipeline;
+    struct gf_source *const source = attempt->source;
+    char *const told = pipeline->profile.found;
+    const struct gf_rectangle at = branch->window;
+    if (!source || !source->window)
+        return GF_OK;
+    if (at.width && !source->window(source, at, more))
+        return gf_fail(error, GF_ERROR_INPUT, "%s: a part of it cannot be read",
+                       gf_input_name(branch->task->input));
+    if (at.width)
+        snprintf(told, sizeof pipeline->profile.found, "window %dx%d+%d+%d, %d %s", at.width,
+                 at.height, at.x, at.y, source->blocks ? source->blocks : at.height,
+                 source->blocks ? "tiles or strips" : "rows");
+    return gf_size_check(gf_input_name(branch->task->input), (uint64_t)source->format.width,
+                         (uint64_t)source->format.height, &pipeline->options, error);
+}
+
 /* Plans the first part of the branch's chain. */
 static enum gf_status plan_branch(struct gf_attempt *attempt, struct gf_branch *branch,
                                   struct gf_error *error)
@@ -86,13 +161,30 @@ static enum gf_status plan_branch(struct gf_attempt *attempt, struct gf_branch *
     const struct gf_source *const source = attempt->source;
     struct gf_picture_task *const task = branch->task;
     gf_pipeline_select(attempt->pipeline, branch->number);
-    if (source && gf_metadata_moves(&source->metadata))
-        gf_place_begin(&branch->place, source->format, source->reduction);
+    struct gf_format in = source ? source->format : task->image_in->format;
+    branch->request.window = branch->window;
+    if (branch->window.width) {
+        in.width = attempt->width;
+        in.height = attempt->height;
+    }
+    if (source && gf_metadata_moves(&source->metadata)) {
+        gf_place_begin(&branch->place, in, source->reduction);
+        branch->place.first[0] = branch->window.x;
+        branch->place.first[1] = branch->window.y;
+    }
     task->reduction = branch->request.reduction;
     task->level = source ? gf_source_level(source, task->reduction) : 0;
     task->width = branch->request.width;
     task->height = branch->request.height;
-    return gf_branch_plan(attempt, branch, source ? source->format : task->image_in->format, error);
+    return gf_branch_plan(attempt, branch, in, error);
+}
+
+static int count_pending(const struct gf_attempt *attempt)
+{
+    int count = 0;
+    for (int i = 0; i < attempt->count; i++)
+        count += attempt->branch[i].pending;
+    return count;
 }
 
 /* Attempts one picture, or one frame, for an output that shares no stages with other outputs. */
@@ -116,6 +208,8 @@ static enum gf_status attempt_picture(struct gf_attempt *attempt, struct gf_bran
         return gf_branch_move(attempt, branch, error);
     if (source)
         GF_TRY(gf_source_reduce(source, branch->request.reduction, error));
+    find_window(attempt, branch);
+    GF_TRY(take_window(attempt, branch, count_pending(attempt) - 1, error));
     GF_TRY(plan_branch(attempt, branch, error));
     return gf_branch_finish(attempt, branch, &from, error);
 }
@@ -190,7 +284,7 @@ static enum gf_status attempt_alone(struct gf_attempt *attempt, struct gf_branch
     struct gf_error why = {0};
     gf_pipeline_select(pipeline, branch->number);
     pipeline->stages_done = pipeline->segments_done = 0;
-    enum gf_status status = again ? open_source(attempt, true, &why) : GF_OK;
+    enum gf_status status = again ? restart_source(attempt, &why) : GF_OK;
     if (!status)
         status = attempt_all_frames(attempt, branch, &why);
     /* The next output's buffers have other sizes, so that these are freed if memory is limited. */
@@ -225,6 +319,11 @@ static enum gf_status attempt_together(struct gf_attempt *attempt, struct gf_gro
 {
     struct gf_pipeline *const pipeline = attempt->pipeline;
     const struct gf_held from = {.source = attempt->source};
+    struct gf_error why = {0};
+    const enum gf_status taken =
+        take_window(attempt, group->member[0], count_pending(attempt) - group->count, &why);
+    if (taken)
+        return gf_group_fail(attempt, group, taken, &why, error);
     GF_TRY(plan_group(attempt, group, error));
     if (group->count < 2)
         return GF_OK;
@@ -251,15 +350,27 @@ static enum gf_status attempt_group(struct gf_attempt *attempt, struct gf_group 
     return GF_OK;
 }
 
-/* Returns the next group of pending outputs: the first one, and all that decode the file at the
- * same fraction of its size. */
+/* Whether the window begins above the other one, or to the left of it in the same row. */
+static bool is_before(struct gf_rectangle window, struct gf_rectangle other)
+{
+    return window.y < other.y || (window.y == other.y && window.x < other.x);
+}
+
+/* Returns the next group of pending outputs: the first one, or the one whose window comes first in
+ * the picture, and all that decode the same window of the file at the same fraction of its size. */
 static struct gf_group next_group(struct gf_attempt *attempt)
 {
     struct gf_group group = {.count = 0};
+    const struct gf_branch *first = NULL;
+    for (int i = 0; i < attempt->count; i++) {
+        const struct gf_branch *const branch = &attempt->branch[i];
+        if (branch->pending && (!first || is_before(branch->window, first->window)))
+            first = branch;
+    }
     for (int i = 0; i < attempt->count; i++) {
         struct gf_branch *const branch = &attempt->branch[i];
-        if (branch->pending &&
-            (!group.count || branch->request.reduction == group.member[0]->request.reduction))
+        if (branch->pending && branch->request.reduction == first->request.reduction &&
+            !memcmp(&branch->window, &first->window, sizeof first->window))
             group.member[group.count++] = branch;
     }
     return group;
@@ -341,12 +452,14 @@ static enum gf_status attempt_groups(struct gf_attempt *attempt, struct gf_error
     GF_TRY(begin_picture(attempt, error));
     /* The group has all outputs, since no reduction has been requested yet. */
     struct gf_group group = next_group(attempt);
-    if (group.count)
+    if (group.count) {
         begin_branches(attempt, &group, true);
+        find_windows(attempt, &group);
+    }
     for (bool again = false; (group = next_group(attempt)).count; again = true) {
         const int reduction = group.member[0]->request.reduction;
         if (again) {
-            GF_TRY(open_source(attempt, true, error));
+            GF_TRY(restart_source(attempt, error));
             /* The requests refer to profiles of the source, which has been opened anew. */
             begin_branches(attempt, &group, false);
         }
@@ -402,6 +515,7 @@ static enum gf_status attempt_once(struct gf_attempt *attempt, struct gf_error *
     gf_metadata_close(gf_pipeline_take_metadata(pipeline));
     gf_smooth_attempt();
     attempt->begin_s = gf_now();
+    attempt->whole = false;
     for (int i = 0; i < attempt->count; i++)
         reset_branch(&attempt->branch[i]);
     const enum gf_status status =

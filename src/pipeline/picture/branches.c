@@ -68,10 +68,9 @@ enum gf_status gf_branch_end(struct gf_attempt *attempt, struct gf_branch *branc
     return GF_OK;
 }
 
-/* Ends all branches of a group with the same failure. */
-static enum gf_status fail_group(struct gf_attempt *attempt, const struct gf_group *group,
-                                 enum gf_status status, const struct gf_error *why,
-                                 struct gf_error *error)
+enum gf_status gf_group_fail(struct gf_attempt *attempt, const struct gf_group *group,
+                             enum gf_status status, const struct gf_error *why,
+                             struct gf_error *error)
 {
     for (int i = 0; i < group->count; i++) {
         if (group->member[i]->pending)
@@ -592,7 +591,7 @@ enum gf_status gf_group_advance(struct gf_attempt *attempt, const struct gf_grou
         group->member[i]->done += common;
         group->member[i]->filtered |= common > 0;
     }
-    status = status ? fail_group(attempt, group, status, &why, error)
+    status = status ? gf_group_fail(attempt, group, status, &why, error)
                     : advance_members(attempt, *group, &held, error);
     release_held(attempt, &held);
     return status;

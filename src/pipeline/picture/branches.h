@@ -10,6 +10,8 @@ struct gf_branch {
     struct gf_picture_task *task;
     int number; /* the number of the output */
     bool pending;
+    struct gf_rectangle window; /* the part of the source's picture that the plan reads; width 0:
+                                 * the picture is read whole */
     struct gf_plan_request request;
     struct gf_plan plan; /* the plan of the present part of the chain */
     int parts;           /* how many parts of the chain have been planned */
@@ -33,6 +35,8 @@ struct gf_attempt {
     size_t first_span;        /* the index of the first span of the output that ends next */
     double begin_s;           /* the gf_now() at which that output began */
     bool moves;               /* the source is to give coefficients */
+    int width, height;        /* the size of the picture, as the source was opened */
+    bool whole;               /* windows of the outputs add up to more than the picture */
     int count;
     struct gf_branch branch[]; /* branch[count], one for each output */
 };
@@ -47,6 +51,10 @@ struct gf_group {
  * profile is kept. If another attempt may help, the branch stays pending, and the failure is
  * returned. */
 enum gf_status gf_branch_end(struct gf_attempt *attempt, struct gf_branch *branch,
+                             enum gf_status status, const struct gf_error *why,
+                             struct gf_error *error) GF_CHECKED;
+/* Ends all pending branches of a group with the same failure. */
+enum gf_status gf_group_fail(struct gf_attempt *attempt, const struct gf_group *group,
                              enum gf_status status, const struct gf_error *why,
                              struct gf_error *error) GF_CHECKED;
 /* Plans the next part of the branch's chain, for an input of the format `in`. A part ends before a

@@ -10,6 +10,7 @@
 #include "batch/devices/devices.h"
 #include "chain/chain.h"
 #include "codec/codec.h"
+#include "codec/common/checks.h"
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "pipeline/pipeline_internal.h"
@@ -329,9 +330,27 @@ static struct gf_backend *plan_for_cuda(struct gf_pipeline *pipeline, const stru
     return &planned;
 }
 
+/* Makes the source give only the part of its picture that the chain needs, as a run does. */
+static enum gf_status take_window(struct gf_pipeline *pipeline, struct gf_source *source,
+                                  const char *name, struct gf_plan_request *request,
+                                  struct gf_explanation *explanation, struct gf_error *error)
+{
+    const struct gf_rectangle window =
+        gf_plan_window(gf_pipeline_chain(pipeline), source->format, request);
+    if (!source->window)
+        return GF_OK;
+    if ((window.width < source->format.width || window.height < source->format.height) &&
+        source->window(source, window, 0)) {
+        request->window = explanation->window = window;
+        explanation->blocks = source->blocks;
+    }
+    return gf_size_check(name, (uint64_t)source->format.width, (uint64_t)source->format.height,
+                         gf_pipeline_options(pipeline), error);
+}
+
 static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_source *source,
-                                     enum gf_file_format format, struct gf_explanation *explanation,
-                                     struct gf_error *error)
+                                     const char *name, enum gf_file_format format,
+                                     struct gf_explanation *explanation, struct gf_error *error)
 {
     const struct gf_format rgba = {.width = 1, .height = 1, .channels = 4, .bits = 8};
     static struct gf_sink unused; /* the layout only tests that there is a sink */
@@ -355,7 +374,13 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     explanation->reduction = request.reduction;
     explanation->level = gf_source_level(source, request.reduction);
     explanation->tiles = source->level[explanation->level].tiles;
-    GF_TRY(make_plan(pipeline, source->format, format, &request, &plan, error));
+    const struct gf_format in = source->format;
+    if (!status)
+        status = take_window(pipeline, source, name, &request, explanation, error);
+    if (!status)
+        status = make_plan(pipeline, in, format, &request, &plan, error);
+    if (status)
+        return status;
     gf_spans_init(&spans);
     struct gf_schedule schedule = {.plan = &plan,
                                    .backend = backend,
@@ -424,6 +449,7 @@ static enum gf_status open_source(struct gf_input *input, const char *output,
                         gf_output_animates(output, options, format);
     if (frames)
         gf_input_choose_pages(input, (struct gf_pages){0, -1});
+    gf_input_set_windowed(input);
     if (!status)
         status = gf_source_open(input, options, source, error);
     if (!status && frames)
@@ -454,8 +480,8 @@ static enum gf_status explain_file(const char *input, const char *output, const 
     if (!status)
         status = open_source(opened, output, &settled, &source, explanation, error);
     if (!status)
-        status = explain_source(pipeline, source, named_format(output, &settled, source->file),
-                                explanation, error);
+        status = explain_source(pipeline, source, input,
+                                named_format(output, &settled, source->file), explanation, error);
     if (source)
         source->close(source);
     if (opened)

@@ -46,15 +46,17 @@ struct gf_explanation {
     uint64_t lane_bytes; /* bytes of the buffers of a lane */
     struct gf_options options;
     struct gf_format in, out;
-    bool inks;                /* the samples of `out` are CMYK */
-    int reduction;            /* the sides of `in` are 1/reduction of the file's picture; 0 or 1:
-                               * equal */
-    int level;                /* number of the file's level that is read; 0: the full size */
-    int tiles;                /* number of its tiles; 0: it has none */
-    int frames;               /* the picture is one of so many frames of an animation */
-    struct gf_cost_work work; /* the work of the whole program, for its estimate; 0 files: not
-                               * known */
-    bool gpu;                 /* a GPU seems to exist, and is estimated, too */
+    bool inks;                  /* the samples of `out` are CMYK */
+    struct gf_rectangle window; /* the part of the file's picture that is read; width 0: all */
+    int blocks;                 /* ... and the tiles or strips that are decoded; 0: it has none */
+    int reduction;              /* the sides of `in` are 1/reduction of the file's picture; 0 or 1:
+                                 * equal */
+    int level;                  /* number of the file's level that is read; 0: the full size */
+    int tiles;                  /* number of its tiles; 0: it has none */
+    int frames;                 /* the picture is one of so many frames of an animation */
+    struct gf_cost_work work;   /* the work of the whole program, for its estimate; 0 files: not
+                                 * known */
+    bool gpu;                   /* a GPU seems to exist, and is estimated, too */
     double copy_peak, upload_peak, download_peak; /* bytes/s; 0: not measured */
     struct gf_explained_segment *segment;
     int segments;

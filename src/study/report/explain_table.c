@@ -179,6 +179,12 @@ void gf_explain_print(const struct gf_explanation *explanation, FILE *file)
             fprintf(file, ", of %d tile%s", explanation->tiles, gf_text_plural(explanation->tiles));
         putc('\n', file);
     }
+    const struct gf_rectangle at = explanation->window;
+    if (at.width)
+        fprintf(file, "window     %dx%d+%d+%d alone is read%s", at.width, at.height, at.x, at.y,
+                explanation->blocks ? "" : "\n");
+    if (explanation->blocks)
+        fprintf(file, ": tiles or strips: %d\n", explanation->blocks);
     fprintf(file, "device     %s (%s)\n", explanation->device, explanation->reason);
     put_settings(file, explanation);
     for (int s = 0; s < explanation->segments; s++)

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "base/image.h"
 #include "codec/common/metadata/heif_coded.h"
 #include "codec/common/metadata/metadata.h"
 #include "codec/common/metadata/tiff_coded.h"
@@ -92,12 +93,17 @@ struct gf_source {
      * called at most once, before the first read(). After a failure the source can only be closed.
      */
     enum gf_status (*take_level)(struct gf_source *source, int level, struct gf_error *error);
+    /* Makes read() give a rectangle of the picture, whose size `format` becomes, from its first row
+     * on; rows and columns beside it are not decoded where the file's structure allows it, and not
+     * checked. `more` is the number of rectangles that will follow: what they may need again is
+     * kept. Sets `blocks` and `memory`. Returns false, and changes nothing, if that is not
+     * possible; NULL: never. It may be called at any time, but not after reduce(). */
+    bool (*window)(struct gf_source *source, struct gf_rectangle rectangle, int more);
+    int blocks; /* after window(): number of the file's tiles or strips that will be decoded; 0:
+                 * the file has none */
     /* Writes the next `rows` rows to dst, `pitch` bytes apart. Errors name the input. */
     enum gf_status (*read)(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
                            struct gf_error *error);
-    /* Skips the next rows if reading them could not reveal damage, and returns true. The function
-     * is NULL or returns false if nothing is skipped; the caller must then read the rows. */
-    bool (*pass_over)(struct gf_source *source, int rows);
     /* Checks the data after the last row (checksums, the end marker). NULL if there is nothing to
      * check. If pictures of the format can follow one another, the input's next byte is then the
      * first byte after this picture. */

@@ -1,0 +1,105 @@
+/* Tiles that are kept because several windows of a picture may need them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/tiff/tiff.h"
+
+enum { KEPT_MOST = 1024 };
+#define KEPT_BYTES ((size_t)64 << 20)
+
+static struct gf_tiff_kept *find(const struct gf_tiff_source *tiff, int column, int row)
+{
+    for (int i = 0; i < tiff->kept_count; i++) {
+        if (tiff->kept[i].column == column && tiff->kept[i].row == row)
+            return &tiff->kept[i];
+    }
+    return NULL;
+}
+
+/* The part of the band that a tile covers: where it begins in each row, and its bytes there. */
+static unsigned char *place_of(const struct gf_tiff_source *tiff, int column, size_t *pitch,
+                               size_t *bytes)
+{
+    const int x = column * tiff->layout.tile_width, end = tiff->band_x + tiff->band_width;
+    const int pixels = end - x < tiff->layout.tile_width ? end - x : tiff->layout.tile_width;
+    const size_t pixel_bytes = gf_pixel_bytes(tiff->layout.format);
+    *pitch = pixel_bytes * (size_t)tiff->band_width;
+    *bytes = pixel_bytes * (size_t)pixels;
+    return tiff->band + (size_t)(x - tiff->band_x) * pixel_bytes;
+}
+
+bool gf_tiff_take_kept(struct gf_tiff_source *tiff, int column)
+{
+    struct gf_tiff_kept *const kept = find(tiff, column, tiff->band_first);
+    size_t pitch, bytes;
+    if (!kept)
+        return false;
+    unsigned char *const to = place_of(tiff, column, &pitch, &bytes);
+    for (int y = 0; y < tiff->band_rows; y++)
+        memcpy(to + (size_t)y * pitch, kept->pixels + (size_t)y * bytes, bytes);
+    kept->used = ++tiff->kept_uses;
+    return true;
+}
+
+/* Returns a place for a tile of that many bytes: a new one, or that of the tile which was not used
+ * for the longest time. NULL: memory ran out, so that the tile will be decoded again. */
+static struct gf_tiff_kept *make_room(struct gf_tiff_source *tiff, size_t bytes)
+{
+    const size_t room = KEPT_BYTES / bytes, most = room < KEPT_MOST ? room : KEPT_MOST;
+    if (!tiff->kept)
+        tiff->kept = calloc(KEPT_MOST, sizeof *tiff->kept);
+    if (!tiff->kept || !most)
+        return NULL;
+    if ((size_t)tiff->kept_count < most) {
+        unsigned char *const pixels = malloc(bytes);
+        tiff->kept[tiff->kept_count].pixels = pixels;
+        return pixels ? &tiff->kept[tiff->kept_count++] : NULL;
+    }
+    struct gf_tiff_kept *oldest = tiff->kept;
+    for (int i = 1; i < tiff->kept_count; i++)
+        oldest = tiff->kept[i].used < oldest->used ? &tiff->kept[i] : oldest;
+    return oldest;
+}
+
+void gf_tiff_keep(struct gf_tiff_source *tiff, int count)
+{
+    const size_t tile_bytes = gf_pixel_bytes(tiff->layout.format) *
+                              (size_t)tiff->layout.tile_width * (size_t)tiff->layout.tile_height;
+    for (int i = 0; i < count; i++) {
+        struct gf_tiff_kept *const kept = make_room(tiff, tile_bytes);
+        size_t pitch, bytes;
+        const unsigned char *const from = place_of(tiff, tiff->wanted[i], &pitch, &bytes);
+        if (!kept)
+            return;
+        for (int y = 0; y < tiff->band_rows; y++)
+            memcpy(kept->pixels + (size_t)y * bytes, from + (size_t)y * pitch, bytes);
+        kept->column = tiff->wanted[i];
+        kept->row = tiff->band_first;
+        kept->used = ++tiff->kept_uses;
+    }
+}
+
+void gf_tiff_forget(struct gf_tiff_source *tiff)
+{
+    for (int i = 0; i < tiff->kept_count; i++)
+        free(tiff->kept[i].pixels);
+    free(tiff->kept);
+    tiff->kept = NULL;
+    tiff->kept_count = 0;
+}
+
+int gf_tiff_count_blocks(const struct gf_tiff_source *tiff)
+{
+    const int y = tiff->window.y, end = y + tiff->window.height, rows = tiff->block_rows;
+    const int width = tiff->layout.tile_width;
+    int64_t count = (end - 1) / rows - y / rows + 1;
+    if (width && tiff->layout.colour != GF_TIFF_DISPLAY)
+        count *= tiff->columns;
+    for (int i = 0; i < tiff->kept_count; i++) {
+        const struct gf_tiff_kept *const kept = &tiff->kept[i];
+        const int x = kept->column * width;
+        count -= kept->row > y - rows && kept->row < end && x >= tiff->band_x &&
+                 x < tiff->band_x + tiff->band_width;
+    }
+    return count < INT32_MAX ? (int)count : INT32_MAX;
+}

@@ -1,0 +1,61 @@
+# Crops that read a part of a file: the pixels are those of the whole decode, which PNG's are.
+gpufilter -q -i in.ppm -o wide.ppm resize=523:411,addnoise=9%
+gpufilter -q -i wide.ppm -o wide.png
+gpufilter -q -i wide.ppm -o none.tif --tiff-compression=none
+gpufilter -q -i wide.ppm -o lzw.tif --tiff-compression=lzw
+gpufilter -q -i wide.ppm -o gray.pgm grayscale
+gpufilter -q -i gray.pgm -o gray.png
+gpufilter -q -i gray.pgm -o bits.tif --depth=1
+gpufilter -q -i bits.tif -o bits.png
+
+# alike CHAIN: the PNG and the other files of the same pixels give the same result.
+alike()
+{
+    for pair in wide.png:wide.ppm wide.png:none.tif wide.png:lzw.tif gray.png:gray.pgm bits.png:bits.tif; do
+        run 0 gpufilter -q -i "${pair%:*}" -o whole.pam "$1"
+        run 0 gpufilter -q -i "${pair#*:}" -o part.pam "$1"
+        cmp -s whole.pam part.pam || problem "${pair#*:}: $1"
+    done
+}
+
+begin "crops at all sides and corners, and behind filters of a part of the picture"
+for chain in crop=1:1:522:410 crop=w=523:h=1:x=0:y=200 crop=w=7:h=411:x=3:y=0 crop=w=30%:h=20%:gravity=southeast \
+    invert,blur=3,crop=w=40:h=50:x=100:y=300 blur=2:border=reflect,crop=50:40:gravity=northwest \
+    hflip,rotate=90,crop=50:60:10:20,sobel transpose,median=2,crop=40:90:gravity=south,vflip,crop=10:20 \
+    boxblur=4,crop=200:100,unsharp,crop=50:50:gravity=east,equalize; do
+    alike "$chain"
+done
+
+begin "crops behind filters that need the place or the whole picture"
+for chain in vignette,crop=40:50:gravity=east posterize=3:bayer4,crop=41:43:7:9 addnoise=9%,crop=40:50:33:44 \
+    frame,crop=40:50:0:0 round,crop=40:50:0:0 text=a,crop=w=40:h=50:x=9:y=9 overlay=in.ppm,crop=40:50:9:9 \
+    equalize,crop=40:50:9:9 normalize,crop=40:50:9:9 blur=3:border=wrap,crop=40:50:gravity=east \
+    crop=300:300,trim,crop=40:50 crop=gravity=attention:w=40:h=50 invert:region=10_10_90_90,crop=50:50:0:0; do
+    alike "$(echo "$chain" | tr _ ' ')"
+done
+
+begin "several outputs have their own windows, or share one"
+run 0 gpufilter -i lzw.tif -o a.ppm crop=w=50:h=60:x=300:y=300 -o b.ppm crop=w=50:h=60:x=20:y=310 -o c.ppm crop=w=50:h=60:x=300:y=300,blur
+for each in 'a crop=w=50:h=60:x=300:y=300' 'b crop=w=50:h=60:x=20:y=310' 'c crop=w=50:h=60:x=300:y=300,blur'; do
+    gpufilter -q -i wide.png -o whole.ppm "${each#* }"
+    cmp -s whole.ppm "${each%% *}.ppm" || problem "$each"
+done
+
+begin "the window is told, and --max-pixels counts it"
+run 0 gpufilter -i none.tif -o a.ppm crop=w=50:h=60:x=300:y=310 --max-pixels=3000 --verbose
+grep -q "window 50x60+300+310, " stderr || problem "$(cat stderr)"
+if has_study; then
+    run 0 gpufilter -i wide.ppm -o a.ppm blur=1,crop=w=50:h=60:x=300:y=310 --explain
+    stdout_has '^window .*+.*+.* alone is read'
+fi
+run 4 gpufilter -i none.tif -o a.ppm crop=w=50:h=60:x=300:y=310 --max-pixels=2999
+stderr_like 'none.tif: 50x60 is 3000 pixels'
+run 4 gpufilter -i none.tif -o a.ppm invert --max-pixels=3000
+stderr_like 'none.tif: 523x411 is 214953 pixels'
+
+begin "a PNM that is cut is refused, and a TIFF only where the part is missing"
+head -c 600000 wide.ppm >cut.ppm
+run 4 gpufilter -i cut.ppm -o a.ppm crop=10:10:0:0
+stderr_like 'cut.ppm: truncated'
+head -c 600000 none.tif >cut.tif
+run 4 gpufilter -i cut.tif -o a.ppm invert
