@@ -56,12 +56,13 @@ struct gf_profile {
     double device_copy_peak;           /* copies within the device (CPU: memcpy), read + written */
     double upload_peak, download_peak; /* copies over PCIe from and to pinned host memory */
     bool device_decoded, device_encoded; /* the GPU's codec decoded or encoded the picture */
-    int reduction;  /* 2, 4 or 8: the file was decoded at 1/2, 1/4 or 1/8 of its size, and `in` is
-                     * the smaller picture; otherwise 1 */
+    int reduction;  /* above 1: the picture was read at 1/reduction of the size of `in`; otherwise
+                     * 1 */
     int quality;    /* the quality that options.max_bytes or target_ssim has led to; 0: none */
     char found[64]; /* what a filter has found in the picture: "deskew: turned by -1.25 degrees"; or
                      * "" */
     int frames;     /* the number of frames of an animation; 1 if the input is a single picture */
+    int level;      /* the number of the file's level that was read; 0: the full size */
 };
 
 /* Returns the kind's name: "decode", "upload", "stage"; "unknown" for a number that is no kind. */

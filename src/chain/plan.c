@@ -478,15 +478,14 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     return status;
 }
 
-int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation, int most)
+int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation)
 {
     const struct gf_chain_item *const first = chain->item;
     const bool turned = orientation > 4;
-    if (most < 2 || !chain->count || !first->filter->reduction || first->region)
+    if (!chain->count || !first->filter->reduction || first->region)
         return 1;
-    const int wanted = first->filter->reduction(first->params, turned ? in.height : in.width,
-                                                turned ? in.width : in.height);
-    return wanted < most ? wanted : most;
+    return first->filter->reduction(first->params, turned ? in.height : in.width,
+                                    turned ? in.width : in.height);
 }
 
 enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,

@@ -65,7 +65,7 @@ struct gf_plan_request {
     bool opaque;   /* the output's format has no alpha: the plan ends with flatten */
     int levels;    /* the plan ends with an ordered dither to so many levels; 0: it does not */
     int bits;      /* bits of a sample of the file that is read (struct gf_metadata) */
-    /* Set if the file was decoded at a fraction of its size: `reduction` is 2, 4 or 8; width and
+    /* Set if the picture is read at a fraction of its size: `reduction` is above 1; width and
      * height are the size of the whole picture. */
     int reduction, width, height;
     bool apart; /* the plan will be cut by gf_plan_cut(), which then fuses stencils with their
@@ -87,9 +87,9 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
 /* Makes a plan for pictures with sRGB colours, whose result may have alpha. */
 enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,
                             struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
-/* Returns the number by which the picture's sides may be divided when it is decoded for this chain:
- * 1, 2, 4 or 8. `most` is the largest number that the decoder can do. */
-int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation, int most);
+/* Returns the largest number by which the picture's sides may be divided when it is read for this
+ * chain. */
+int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation);
 void gf_plan_free(struct gf_plan *plan);
 /* Allocates zeroed parameters for a stage; the plan owns and frees them. */
 void *gf_plan_own(struct gf_plan *plan, size_t size);

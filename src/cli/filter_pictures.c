@@ -139,8 +139,10 @@ static void describe_run(const char *input, const char *output, const struct gf_
     const double pixels =
         (double)profile->in.width * (double)profile->in.height * (double)profile->frames;
     char text[300];
-    char size[24] = "", quality[24] = "", frames[24] = "";
-    if (profile->reduction > 1)
+    char size[48] = "", quality[24] = "", frames[24] = "";
+    if (profile->level)
+        snprintf(size, sizeof size, "from level %d, at 1/%d, ", profile->level, profile->reduction);
+    else if (profile->reduction > 1)
         snprintf(size, sizeof size, "at 1/%d ", profile->reduction);
     snprintf(text, sizeof text, ", decoded %sby the %s", size,
              profile->device_decoded ? "GPU" : "CPU");

@@ -132,19 +132,16 @@ static void resize_add_padding(const struct gf_resize_params *resize,
         gf_parts_add(parts, &gf_pad_filter, &pad, sizeof pad);
 }
 
-/* Returns the divisor, 1, 2, 4 or 8, by which a JPEG may be made smaller when it is decoded: it
- * must stay at least twice as large as the result. */
+/* Returns the largest number by which a picture's sides may be divided when it is read: it must
+ * stay at least twice as large as the result. */
 static int resize_reduction(const void *params, int width, int height)
 {
     const struct gf_resize_params *const resize = params;
     const struct gf_resize_size size = resize_size_of(resize, width, height);
-    int reduction = 8;
+    const double most = fmin(width / (2 * size.full_w), height / (2 * size.full_h));
     if (resize->load == GF_LOAD_FULL || resize->kernel == GF_RESAMPLE_NEAREST)
         return 1;
-    while (reduction > 1 &&
-           (width / reduction < 2 * size.full_w || height / reduction < 2 * size.full_h))
-        reduction /= 2;
-    return reduction;
+    return most > 1 ? (int)most : 1;
 }
 
 /* ---- resize: changes the size ---- */
@@ -178,8 +175,8 @@ static const struct gf_param resize_params[] = {
     GF_PARAM_COLOUR(struct gf_resize_params, colour, 0xffffff, gf_pad_words,
                     "colour of the padding, as for pad"),
     GF_PARAM_CHOICE(struct gf_resize_params, load, GF_LOAD_FULL, resize_loads,
-                    "reduced: a JPEG is decoded at 1/2, 1/4 or 1/8 where that is at least twice "
-                    "the size, if the filter is the first of its chain"),
+                    "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
+                    "of the file, that is at least twice the size"),
     {0},
 };
 
@@ -384,8 +381,8 @@ static const struct gf_param thumbnail_params[] = {
                     "colour of the padding, as for pad"),
     GF_PARAM(struct thumbnail, sharpen, 0, 0, 10, "the amount of unsharp with a sigma of 0.7"),
     GF_PARAM_CHOICE(struct thumbnail, load, LOAD_REDUCED, thumbnail_loads,
-                    "reduced: a JPEG is decoded at 1/2, 1/4 or 1/8 where that is at least twice "
-                    "the size, if the filter is the first of its chain"),
+                    "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
+                    "of the file, that is at least twice the size"),
     {0},
 };
 

@@ -60,6 +60,7 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
     if (!segments)
         profile->in = plan->in;
     profile->reduction = task->reduction > 1 ? task->reduction : 1;
+    profile->level = task->level;
     if (task->reduction > 1) {
         profile->in.width = task->width;
         profile->in.height = task->height;

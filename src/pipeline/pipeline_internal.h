@@ -147,10 +147,11 @@ struct gf_peek {
 };
 enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *input,
                                 struct gf_peek *peek, struct gf_error *error) GF_CHECKED;
-/* Returns what the planner needs to know about the source's picture. If a smaller picture is enough
- * for the chain, the source is set to decode a smaller one. */
-struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
-                                           struct gf_source *source);
+/* Finds what the planner needs to know about the source's picture. If a smaller picture is enough
+ * for the chain, the source is set to read a smaller one. */
+enum gf_status gf_pipeline_request(const struct gf_pipeline *pipeline, struct gf_source *source,
+                                   struct gf_plan_request *request,
+                                   struct gf_error *error) GF_CHECKED;
 /* Sets the limits for the second pictures that this thread reads: max_pixels and memory_bytes of
  * *options, in place of those of the pipeline that reads one. NULL: the pipeline's own options
  * count again. */

@@ -127,7 +127,8 @@ struct gf_picture_task {
     /* If its data is NULL, it is allocated when the result's format is known. */
     struct gf_image *image_out;
     uint64_t image_bytes;  /* bytes of the pictures that are held between two parts of the chain */
-    int reduction;         /* the file is decoded at 1/reduction of its size: 1, 2, 4 or 8 */
+    int reduction;         /* the picture is read at 1/reduction of its size */
+    int level;             /* number of the level of the file that is read */
     int width, height;     /* the size of the picture at its full size, in pixels */
     uint64_t codec_bytes;  /* bytes that the codecs need, as struct gf_codec_memory counts them */
     uint64_t second_bytes; /* bytes of second pictures, which other pipelines may share */

@@ -97,11 +97,11 @@ struct gf_found {
     char text[64];           /* a line for --verbose that says what was found, or "" */
 };
 
-/* The picture for which a filter works. If its file was decoded at a fraction of its size
- * (`reduction`), the filter's input is smaller than this picture by that fraction, rounded up. */
+/* The picture for which a filter works. If it was read at a fraction of its size (`reduction`), the
+ * filter's input is smaller than this picture by that fraction, rounded up or down. */
 struct gf_extent {
     int width, height;     /* the size of the whole picture, to which sizes in parameters refer */
-    int reduction;         /* the divisor of both sides: 1, 2, 4 or 8 */
+    int reduction;         /* the divisor of both sides */
     struct gf_found found; /* what find() found in the picture */
     int bits;              /* bits of a sample, before a stencil premultiplies it */
     const struct gf_facts_of_picture *facts; /* NULL: nothing else is known of the picture */
@@ -185,8 +185,8 @@ struct gf_filter {
     /* The filter cannot be limited to a region of the picture: it changes the picture's size, or
      * goes through the picture several times. */
     bool takes_no_region;
-    /* Returns the number, 1, 2, 4 or 8, by which a picture's sides may be divided when it is
-     * decoded for this filter, if the filter is the first of a chain; NULL: 1. */
+    /* Returns the largest number by which a picture's sides may be divided when it is read for this
+     * filter, if the filter is the first of a chain; NULL: 1. */
     int (*reduction)(const void *params, int width, int height);
     /* Reads the files that the parameters name and keeps their contents in `params`; unload() frees
      * them. Each is called once for a chain, load() after check(); for a part of another filter,

@@ -63,7 +63,7 @@ silent
 [ "$(cut -d '"' -f 4 stdout | tr '\n' ' ')" = "folder/camera.jpg folder/gray16.pgm folder/in.png in.ppm " ] ||
     problem "the files are: $(cut -d '"' -f 4 stdout)"
 stdout_has '^{"file":"folder/camera.jpg","format":"JPEG","bytes":[0-9]*,"pages":1,"width":77,"height":55,"channels":3,"bits":8,'
-stdout_has '"gps":true,"metadata":"EXIF","pictures":null,"loops":null,"seconds":null,"icc_bytes":0,"exif_bytes":255,'
+stdout_has '"gps":true,"metadata":"EXIF","pictures":null,"levels":null,"loops":null,"seconds":null,"icc_bytes":0,"exif_bytes":255,'
 run 0 gpufilter --info=json --shard=2/2 -i folder
 [ "$(cut -d '"' -f 4 stdout)" = folder/gray16.pgm ] || problem "shard 2 of 2 is: $(cut -d '"' -f 4 stdout)"
 cat in.png | run 0 gpufilter --info=json -i -

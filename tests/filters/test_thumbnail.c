@@ -10,14 +10,21 @@
 
 /* ---- the fraction ---- */
 
-static int reduction_of(const char *text, int width, int height, int orientation)
+static int most_of(const char *text, int width, int height, int orientation)
 {
     struct gf_chain chain;
     struct gf_error error = {0};
     assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
-    const int reduction = gf_plan_reduction(&chain, format_of(width, height, 3, 8), orientation, 8);
+    const int most = gf_plan_reduction(&chain, format_of(width, height, 3, 8), orientation);
     gf_chain_free(&chain);
-    return reduction;
+    return most;
+}
+
+/* The fraction of a JPEG. */
+static int reduction_of(const char *text, int width, int height, int orientation)
+{
+    const struct gf_source jpeg = {.most_reduction = 8};
+    return gf_source_reduction(&jpeg, most_of(text, width, height, orientation));
 }
 
 static void test_reduction(void **state)
@@ -57,15 +64,47 @@ static void test_reduction(void **state)
     }
 }
 
+/* Of levels, the smallest that is at least twice as large as the result. */
+static void test_levels(void **state)
+{
+    static const struct {
+        const char *chain;
+        int orientation, level;
+    } cases[] = {{"thumbnail=500", 1, 2},
+                 {"thumbnail=501", 1, 1},
+                 {"thumbnail=1999", 1, 1},
+                 {"thumbnail=2001", 1, 0},
+                 {"thumbnail=333", 1, 3},
+                 {"thumbnail=10", 1, 4},
+                 {"thumbnail=10:load=full", 1, 0},
+                 {"resize=125:600:load=reduced", 1, 1},
+                 {"resize=600:125:load=reduced", 6, 1},
+                 {"blur=1,thumbnail=10", 1, 0}};
+    const struct gf_source source = {.levels = 5,
+                                     .level = {{8000, 6001, 1, 0},
+                                               {4000, 3001, 2, 0},
+                                               {1000, 750, 8, 0},
+                                               {666, 500, 12, 0},
+                                               {250, 188, 32, 0}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int most = most_of(cases[i].chain, 8000, 6001, cases[i].orientation),
+                  level = gf_source_level(&source, gf_source_reduction(&source, most));
+        if (level != cases[i].level)
+            fail_msg("%s: level %d instead of %d", cases[i].chain, level, cases[i].level);
+    }
+}
+
+/* up: the sides of the reduced picture are rounded up. */
 static struct gf_format size_of_plan(const struct gf_chain *chain, int width, int height,
-                                     int orientation, int reduction)
+                                     int orientation, int reduction, bool up)
 {
     const struct gf_plan_request request = {
         .orientation = orientation, .reduction = reduction, .width = width, .height = height};
     struct gf_plan plan;
     struct gf_error error = {0};
+    const int more = up ? reduction - 1 : 0;
     const struct gf_format in =
-        format_of((width + reduction - 1) / reduction, (height + reduction - 1) / reduction, 3, 8);
+        format_of((width + more) / reduction, (height + more) / reduction, 3, 8);
     assert_ok("plan", gf_plan_make_for(chain, in, &request, &plan, &error), &error);
     const struct gf_format out = plan.out;
     gf_plan_free(&plan);
@@ -90,10 +129,11 @@ static void test_sizes(void **state)
         struct gf_chain chain;
         struct gf_error error = {0};
         assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
-        const int reduction =
-            gf_plan_reduction(&chain, format_of(width, height, 3, 8), orientation, 8);
-        const struct gf_format whole = size_of_plan(&chain, width, height, orientation, 1);
-        const struct gf_format part = size_of_plan(&chain, width, height, orientation, reduction);
+        const int most = gf_plan_reduction(&chain, format_of(width, height, 3, 8), orientation),
+                  reduction = most > 1 ? 1 + random_below(&seed, most) : 1;
+        const struct gf_format whole = size_of_plan(&chain, width, height, orientation, 1, false);
+        const struct gf_format part =
+            size_of_plan(&chain, width, height, orientation, reduction, i / 6 % 2);
         if (!same_format(whole, part))
             fail_msg("%s of %dx%d at 1/%d: %dx%d instead of %dx%d", text, width, height, reduction,
                      part.width, part.height, whole.width, whole.height);
@@ -142,7 +182,7 @@ static void check_rows(const struct jpeg_kind *kind, uint64_t *seed)
         assert_ok("input", gf_input_open_memory(file.data, file.size, "in", &input, &error),
                   &error);
         assert_ok("source", gf_source_open(input, &options, &source, &error), &error);
-        source->reduce(source, reduction);
+        assert_int_equal(gf_source_reduce(source, reduction, NULL), GF_OK);
         assert_true(same_format(source->format, format));
         const size_t size = gf_row_bytes(format) * (size_t)format.height;
         unsigned char *const rows = malloc(size);
@@ -186,6 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reduction),
+        cmocka_unit_test(test_levels),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_rows),
     };

@@ -269,6 +269,8 @@ FUZZ_UNUSED static void fuzz_read_pages(const void *data, size_t size, struct gf
         gf_input_choose_pages(input, pages);
         status = gf_source_open(input, options, &source, &error);
     }
+    if (!status)
+        status = gf_source_reduce(source, gf_source_reduction(source, size / 4 % 8), &error);
     for (bool found = true; !status && found; count++) {
         struct gf_image image;
         status = fuzz_read(source, &image, &error);

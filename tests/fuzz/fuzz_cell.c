@@ -121,8 +121,8 @@ static void read_picture(struct gf_source *source, unsigned steps)
     unsigned char *const row = malloc(gf_row_bytes(source->format) + 1);
     enum gf_status status = GF_OK;
     check_header(source);
-    if (source->reduce && steps & 1)
-        source->reduce(source, 2);
+    if (steps & 1)
+        status = gf_source_reduce(source, gf_source_reduction(source, 2 + steps % 4), &error);
     for (int y = 0; !status && y < source->format.height; y++)
         status = source->read(source, 1, row, gf_row_bytes(source->format), &error);
     if (!status && source->finish)

@@ -45,8 +45,9 @@ struct look {
     bool marked;        /* a PNG whose stripes all processors read */
     bool unpacks;       /* a PNG that a GPU decodes */
     bool slow;          /* a GPU decodes a few such files as slowly as many */
-    /* The file is decoded at 1 / reduction of this size. */
+    /* The file is decoded at 1 / reduction of this size; from_level: it holds that size, too. */
     int reduction, width, height;
+    bool from_level;
 };
 
 static enum gf_file_format output_format(const struct gf_batch_output *output,
@@ -137,11 +138,12 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     const struct gf_batch_request *const request = sample->request;
     const struct gf_options *const options = &sample->output.options;
     const enum gf_file_format out = output_format(&sample->output, look->file);
-    const double read = (double)look->width * look->height,
+    const double read = look->from_level ? (double)look->format.width * look->format.height
+                                         : (double)look->width * look->height,
                  written = (double)plan->out.width * plan->out.height,
                  /* The part of the work of decoding that remains for a reduced picture, on the CPU
                   * and on the GPU. The codes are decoded in full. */
-        reduced = look->reduction > 1 ? 0.7 : 1;
+        reduced = look->reduction > 1 && !look->from_level ? 0.7 : 1;
     /* Outputs that use the same fraction of the size share one decoding. */
     const bool again = sample->decoded & look->reduction;
     /* The CPU decodes a single PNG before a GPU has started. */
@@ -272,11 +274,12 @@ static void look_into(const struct sample *sample, const struct gf_input_name *n
             .marked = source->has_stripes,
             .unpacks = source->for_device_codec && source->file == GF_FILE_PNG,
             .reduction =
-                gf_plan_reduction(sample->chain, source->format, 1, source->most_reduction)};
+                gf_source_reduction(source, gf_plan_reduction(sample->chain, source->format, 1))};
         look->slow =
             look->device_decodes && (look->several_scans || (look->unpacks && !look->marked));
-        if (look->reduction > 1)
-            source->reduce(source, look->reduction);
+        look->from_level = gf_source_level(source, look->reduction) > 0;
+        if (gf_source_reduce(source, look->reduction, NULL))
+            look->frames = 0;
         look->format = source->format;
         source->close(source);
     }

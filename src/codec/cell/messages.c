@@ -63,6 +63,19 @@ static bool sizes_are_good(const struct gf_cell_header *header)
     return good && texts <= 2 * (uint64_t)GF_METADATA_MAX;
 }
 
+/* Whether the levels become smaller one after another, and the first is the picture itself. */
+static bool levels_are_good(const struct gf_cell_header *header)
+{
+    const struct gf_level *const level = header->level;
+    bool good = header->levels >= 0 && header->levels <= GF_LEVELS_MOST && header->levels != 1;
+    for (int i = 0; good && i < header->levels; i++)
+        good = level[i].width >= 1 && level[i].height >= 1 && level[i].tiles >= 0 &&
+               (i ? level[i].divisor > level[i - 1].divisor && level[i].width <= header->width &&
+                        level[i].height <= header->height
+                  : level[i].divisor == 1);
+    return good;
+}
+
 static bool header_is_good(const struct gf_cell_header *header)
 {
     const struct gf_format format = {header->width, header->height, header->channels, header->bits};
@@ -87,7 +100,8 @@ static bool header_is_good(const struct gf_cell_header *header)
            !(reduction & (reduction - 1)) && header->intent <= 3 && is_measure(header->density_x) &&
            is_measure(header->density_y) && is_measure(header->seconds) &&
            header->orientation >= 1 && header->orientation <= 8 &&
-           header->unread < 2 * GF_KIND_AUXILIARY && sizes_are_good(header);
+           header->unread < 2 * GF_KIND_AUXILIARY && levels_are_good(header) &&
+           sizes_are_good(header);
 }
 
 static bool open_is_good(const struct gf_cell_open *open)
@@ -105,7 +119,7 @@ static bool open_is_good(const struct gf_cell_open *open)
 static bool done_is_good(const struct gf_cell_done *done)
 {
     return is_status(done->status) && done->position >= 0 && done->found <= 1 &&
-           ends(done->error, sizeof done->error);
+           done->memory_bytes < (uint64_t)1 << 60 && ends(done->error, sizeof done->error);
 }
 
 static bool profile_is_good(const struct gf_cell_profile *profile)
@@ -205,6 +219,8 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     if (source->coefficients)
         header->coefficients = *source->coefficients;
     header->most_reduction = (uint32_t)source->most_reduction;
+    header->levels = source->levels;
+    memcpy(header->level, source->level, sizeof header->level);
     header->finishes = source->finish != NULL;
     header->leaves = source->leave != NULL;
 #define WRITE(member) header->member = tags->member;
@@ -306,6 +322,8 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
     source->for_device_codec = header->for_device_codec;
     source->for_device_batch = header->for_device_batch;
     source->has_stripes = header->has_stripes;
+    source->levels = header->levels;
+    memcpy(source->level, header->level, sizeof header->level);
 #define READ(member) tags->member = header->member;
     TAGS(READ)
 #undef READ

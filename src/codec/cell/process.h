@@ -34,7 +34,7 @@
 #include "gpufilter/status.h"
 
 enum {
-    GF_CELL_VERSION = 8,
+    GF_CELL_VERSION = 9,
     GF_CELL_NAME_SIZE = 1024,
     GF_CELL_SOCKET = 3, /* the numbers of the descriptors with which a cell starts */
     GF_CELL_MEMORY = 4
@@ -110,6 +110,8 @@ struct gf_cell_header {
     uint64_t text[GF_TEXTS_MOST][2];
     struct gf_heif_coded coded; /* of a HEIC; no column: there is none */
     struct gf_coefficients coefficients;
+    int32_t levels;
+    struct gf_level level[GF_LEVELS_MOST];
     char why[120]; /* why the picture takes memory_bytes */
     char error[sizeof((struct gf_error *)0)->text];
 };
@@ -133,6 +135,7 @@ struct gf_cell_done {
     struct gf_cell_head head;
     uint32_t status;
     int32_t width, height;       /* the picture's size after GF_CELL_REDUCE */
+    uint64_t memory_bytes;       /* as in the header, after GF_CELL_REDUCE */
     int64_t position;            /* the input's position */
     uint32_t found;              /* after GF_CELL_NEXT: 1 if there is a frame, else 0 */
     struct gf_duration duration; /* how long the present frame is shown */

@@ -51,6 +51,7 @@ static void answer(const struct serving *serving, enum gf_status status, bool fo
     if (serving->source) {
         message.done.width = serving->source->format.width;
         message.done.height = serving->source->format.height;
+        message.done.memory_bytes = serving->source->memory.bytes;
         message.done.position = gf_input_position(serving->input);
         message.done.duration = serving->source->duration;
     }
@@ -159,7 +160,7 @@ static void act(struct serving *serving, const struct gf_cell_ask *ask)
         status = source->read(source, ask->number, serving->shared + ask->half * GF_CELL_HALF,
                               pitch, &error);
     } else if (ask->wish == GF_CELL_REDUCE) {
-        source->reduce(source, ask->number);
+        status = gf_source_reduce(source, ask->number, &error);
     } else if (ask->wish == GF_CELL_FINISH) {
         status = source->finish(source, &error);
     } else if (ask->wish == GF_CELL_NEXT) {

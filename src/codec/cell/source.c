@@ -144,18 +144,36 @@ static enum gf_status drain(struct cell_source *source, struct gf_error *error)
 
 /* ---- other requests ---- */
 
+/* Makes the cell reduce the picture, by which it must get that size. */
+static enum gf_status reduce_to(struct cell_source *source, int reduction, int width, int height,
+                                struct gf_error *error)
+{
+    struct gf_source *const base = &source->base;
+    union gf_cell_message message;
+    base->format.width = width;
+    base->format.height = height;
+    base->reduction = reduction;
+    ask(source, GF_CELL_REDUCE, reduction, 0);
+    GF_TRY(take_answer(source, &message, error));
+    base->memory.bytes = message.done.memory_bytes + source->copied;
+    return message.done.width == width && message.done.height == height
+               ? GF_OK
+               : gf_cell_fail_senseless(&source->talk, error);
+}
+
 /* The cell cannot refuse to reduce: a failure shows when the first row is read. */
 static void cell_reduce(struct gf_source *base, int reduction)
 {
-    struct cell_source *const source = (struct cell_source *)base;
-    union gf_cell_message message;
     struct gf_error unsaid;
-    base->format.width = (base->format.width + reduction - 1) / reduction;
-    base->format.height = (base->format.height + reduction - 1) / reduction;
-    ask(source, GF_CELL_REDUCE, reduction, 0);
-    if (!take_answer(source, &message, &unsaid) &&
-        (message.done.width != base->format.width || message.done.height != base->format.height))
-        (void)gf_cell_fail_senseless(&source->talk, &unsaid);
+    (void)reduce_to((struct cell_source *)base, reduction,
+                    (base->format.width + reduction - 1) / reduction,
+                    (base->format.height + reduction - 1) / reduction, &unsaid);
+}
+
+static enum gf_status cell_take_level(struct gf_source *base, int level, struct gf_error *error)
+{
+    const struct gf_level taken = base->level[level];
+    return reduce_to((struct cell_source *)base, taken.divisor, taken.width, taken.height, error);
 }
 
 /* Sends a request (finish or leave) after which the input stands behind the picture, and moves the
@@ -303,6 +321,7 @@ static enum gf_status read_header(struct cell_source *source, struct gf_error *e
     memcpy(source->why, header->why, sizeof source->why);
     base->memory.why = *source->why ? source->why : "its decoder is a process of its own";
     base->reduce = cell_reduce;
+    base->take_level = cell_take_level;
     base->most_reduction = (int)header->most_reduction;
     base->finish = header->finishes ? cell_finish : NULL;
     base->leave = header->leaves ? cell_leave : NULL;

@@ -353,9 +353,22 @@ static double library_bytes(const struct gf_jp2_header *header)
                (width * height);
 }
 
+/* Lists the sizes that lack levels of the wavelets. There are none of palettes, since the mean of
+ * indices is meaningless, nor of pictures that do not begin at 0, 0 of the grid, since their halves
+ * are rounded differently. */
+static void list_levels(const struct gf_jp2_header *header, struct gf_source *base)
+{
+    const struct gf_format full = base->format;
+    if (!header->least_levels || header->palette.entries || header->x0 || header->y0)
+        return;
+    for (int i = 0; i <= header->least_levels && i < GF_LEVELS_MOST; i++)
+        base->level[base->levels++] = (struct gf_level){.width = ((full.width - 1) >> i) + 1,
+                                                        .height = ((full.height - 1) >> i) + 1,
+                                                        .divisor = 1 << i};
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    enum { MOST_HALVES = 3 };
     struct gf_jp2_header *const header = &((struct jp2_source *)whole)->header;
     GF_TRY(gf_jp2_header_read(&whole->file, whole->name, &whole->options, header,
                               &whole->base.metadata, error));
@@ -369,14 +382,10 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
                                      : header->space == GF_JP2_YCC  ? GF_STORED_YCBCR
                                      : header->space == GF_JP2_CMYK ? GF_STORED_CMYK
                                                                     : GF_STORED_PLAIN};
-    /* No reduction for palettes, since the mean of indices is meaningless, nor for pictures that do
-     * not begin at 0, 0 of the grid, since their halves are rounded differently. */
-    const int halves =
-        header->palette.entries || header->x0 || header->y0 ? 0 : header->least_levels;
-    whole->base.most_reduction = halves ? 1 << (halves < MOST_HALVES ? halves : MOST_HALVES) : 0;
     const int colours = header->colours == 1 ? 1 : 3, channels = colours + (header->alpha >= 0);
     GF_TRY(gf_whole_source_describe(whole, header->x1 - header->x0, header->y1 - header->y0,
                                     channels, bits > 8 ? 16 : 8, library_bytes(header), error));
+    list_levels(header, &whole->base);
     if (header->channels > header->colours + (header->alpha >= 0))
         gf_warn(&whole->options, "%s: has %d channels: the first %d%s are taken", whole->name,
                 header->channels, header->colours, header->alpha >= 0 ? " and alpha" : "");

@@ -178,7 +178,9 @@ struct gf_tiff_source {
     /* memory: NULL, or the input that holds a stream's bytes and is also `input`. */
     struct gf_input *input, *memory;
     struct gf_blob file;
-    uint64_t directory; /* offset of the picture's directory; 0: the first */
+    uint64_t directory;                       /* offset of the picture's directory; 0: the first */
+    uint64_t level_directory[GF_LEVELS_MOST]; /* offsets of the directories of base.level */
+    char level_name[256];                     /* the name of the level that is read, for messages */
     /* One handle for each thread that decodes tiles, or for each plane of strips. */
     struct gf_tiff_handle handle[GF_TIFF_HANDLES_MAX];
     unsigned char *buffer[GF_TIFF_HANDLES_MAX];  /* a tile of all planes, or a row of one plane */
@@ -197,6 +199,17 @@ struct gf_tiff_source {
     uint32_t *raster; /* pixels that libtiff has converted */
     struct gf_ordered *ordered;
 };
+
+/* ---- directories ---- */
+
+/* Counts the pages by their kinds, and returns the number of the first page of the wanted kind; -1
+ * if there is none. */
+int gf_tiff_count_kinds(const struct gf_tiff_handle *handle, enum gf_picture_kind wanted,
+                        uint16_t count[GF_PICTURE_KINDS]);
+/* Finds the levels of the picture whose directory begins at the offset `at`, and sets base.level.
+ * Returns how many pages are levels; *second becomes the number of the first page that is none, if
+ * the picture is page 0 and there is one. */
+int gf_tiff_find_levels(struct gf_tiff_source *tiff, uint64_t at, int *second);
 
 /* Reads the next row. */
 typedef enum gf_status gf_tiff_row_reader(struct gf_tiff_source *tiff, unsigned char *dst,

@@ -1,5 +1,6 @@
 #include "codec/tiff/tiff.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,24 +18,6 @@ static enum gf_picture_kind kind_of(const struct gf_tiff_handle *handle)
     return kind & FILETYPE_MASK           ? GF_PICTURE_MASK
            : kind & FILETYPE_REDUCEDIMAGE ? GF_PICTURE_REDUCED
                                           : GF_PICTURE_PAGE;
-}
-
-/* Counts the file's pages by their kinds, and returns the number of the first page of the wanted
- * kind; -1 if there is none. */
-static int tiff_count_kinds(struct gf_tiff_handle *handle, enum gf_picture_kind wanted,
-                            uint16_t count[GF_PICTURE_KINDS])
-{
-    int found = -1;
-    gf_tiff_begin(handle);
-    bool more = gf_tiff.TIFFSetDirectory(handle->tiff, 0);
-    for (int i = 0; more && i < UINT16_MAX; i++) {
-        const enum gf_picture_kind kind = kind_of(handle);
-        count[kind]++;
-        found = found < 0 && kind == wanted ? i : found;
-        more = gf_tiff.TIFFReadDirectory(handle->tiff);
-    }
-    gf_tiff.TIFFSetDirectory(handle->tiff, 0); /* the first directory's tags are read next */
-    return found;
 }
 
 /* Searches for a picture of full resolution among the pages after the first. TIFFSetDirectory()
@@ -86,30 +69,35 @@ static int count_pages(struct gf_tiff_handle *handle, const struct gf_options *o
     return count;
 }
 
-/* Goes to the directory of the chosen picture. `wanted` is its number from 0, or -1. *directory
- * becomes the directory's offset, or 0 for the first. Returns GF_ERROR_INPUT for a camera's raw
- * file, whose first picture is only a preview, unless `wanted` is given. */
-static GF_CHECKED enum gf_status tiff_choose(struct gf_tiff_handle *handle, int wanted,
-                                             const struct gf_options *options, uint64_t *directory,
+/* Goes to the directory of the chosen picture. `wanted` is its number from 0, or -1. Sets
+ * tiff->directory to the directory's offset, or 0 for the first. If no number was given, the
+ * picture's levels are found. */
+static GF_CHECKED enum gf_status tiff_choose(struct gf_tiff_source *tiff, int wanted,
                                              struct gf_error *error)
 {
-    int page = 0;
-    *directory = 0;
+    struct gf_tiff_handle *const handle = &tiff->handle[0];
+    const struct gf_options *const options = &tiff->options;
+    int page = 0, second = 1, count = handle->pages;
     const bool full = wanted >= 0 || kind_of(handle) == GF_PICTURE_PAGE;
-    const int count = handle->pages = count_pages(handle, options);
     const uint64_t first = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
     if (!full && (find_full_page(handle, count, options) || find_full_below(handle, options))) {
-        *directory = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
+        tiff->directory = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
+        gf_tiff_find_levels(tiff, tiff->directory, &second);
         return GF_OK;
     }
     if (!full)
         gf_warn(options, "%s: the picture says that it is of reduced resolution", handle->name);
-    enum gf_status status = gf_choose_page(handle->name, wanted, count, options, &page, error);
+    enum gf_status status =
+        gf_choose_page(handle->name, wanted < 0 ? 0 : wanted, count, options, &page, error);
+    if (wanted < 0 && full)
+        count -= gf_tiff_find_levels(tiff, first, &second);
+    if (wanted < 0)
+        gf_warn_pages(handle->name, count, second, options);
     gf_tiff_begin(handle);
     if (!status && (page || !full) && !gf_tiff.TIFFSetDirectory(handle->tiff, (tdir_t)page))
         status = gf_tiff_fail(handle, -1, 0, error);
     const uint64_t chosen = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
-    *directory = chosen == first ? 0 : chosen;
+    tiff->directory = chosen == first ? 0 : chosen;
     return status;
 }
 
@@ -150,13 +138,60 @@ static void warn_beyond(struct gf_tiff_source *tiff)
     tiff->warned |= beyond;
 }
 
+static enum gf_status open_other(struct gf_tiff_source *tiff, int index, struct gf_error *error)
+{
+    struct gf_tiff_handle *const handle = &tiff->handle[index];
+    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
+    handle->name = tiff->handle[0].name;
+    gf_tiff_prepare(handle, &tiff->layout);
+    return GF_OK;
+}
+
+/* Allocates the buffers with that index: of one thread for tiles, or of one plane for strips. */
+static bool make_buffer(struct gf_tiff_source *tiff, int index)
+{
+    const struct gf_tiff_layout *const layout = &tiff->layout;
+    const bool tiled = layout->tile_width > 0;
+    if (tiled || !index)
+        tiff->buffer[index] = malloc(tiff->block_bytes * (size_t)layout->planes);
+    else
+        tiff->buffer[index] = tiff->buffer[0] + (size_t)index * tiff->block_bytes;
+    if (tiff->buffer[index] && (tiled || !index))
+        tiff->scratch[index] = malloc(
+            gf_tiff_scratch_bytes(layout, tiled ? layout->tile_width : layout->format.width));
+    return tiff->buffer[index] && (tiff->scratch[index] || !(tiled || !index));
+}
+
+static enum gf_status make_buffers(struct gf_tiff_source *tiff, struct gf_error *error)
+{
+    const struct gf_tiff_layout *const layout = &tiff->layout;
+    const bool display = layout->colour == GF_TIFF_DISPLAY;
+    const size_t rows = (size_t)tiff->block_rows;
+    bool done = !in_bands(tiff) || (tiff->band = malloc(gf_row_bytes(layout->format) * rows));
+    if (done && display)
+        done = (tiff->raster = malloc((size_t)layout->format.width * rows * sizeof *tiff->raster));
+    for (int i = 0; done && !display && i < tiff->handles; i++)
+        done = make_buffer(tiff, i);
+    return done ? GF_OK : gf_fail_memory(error);
+}
+
+/* Opens what the first read() needs: the other handles, and buffers. */
+static enum gf_status open_others(struct gf_tiff_source *tiff, struct gf_error *error)
+{
+    for (int i = 1; i < tiff->handles; i++)
+        GF_TRY(open_other(tiff, i, error));
+    return make_buffers(tiff, error);
+}
+
 static enum gf_status tiff_read(struct gf_source *source, int rows, unsigned char *dst,
                                 size_t pitch, struct gf_error *error)
 {
     struct gf_tiff_source *const tiff = (struct gf_tiff_source *)source;
     enum gf_status status = GF_OK;
-    if (!tiff->begun && tiff->options.range_percentile && gf_tiff_is_wide(&tiff->layout) &&
-        tiff->layout.colour != GF_TIFF_DISPLAY)
+    if (!tiff->begun)
+        status = open_others(tiff, error);
+    if (!status && !tiff->begun && tiff->options.range_percentile &&
+        gf_tiff_is_wide(&tiff->layout) && tiff->layout.colour != GF_TIFF_DISPLAY)
         status = gf_tiff_find_range(tiff, read_row, error);
     tiff->begun = true;
     for (int y = 0; !status && y < rows; y++)
@@ -182,14 +217,6 @@ static void tiff_close(struct gf_source *source)
     free(tiff->raster);
     gf_tiff_layout_free(&tiff->layout);
     free(tiff);
-}
-
-static enum gf_status open_other(struct gf_tiff_source *tiff, int index, struct gf_error *error)
-{
-    struct gf_tiff_handle *const handle = &tiff->handle[index];
-    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
-    gf_tiff_prepare(handle, &tiff->layout);
-    return GF_OK;
 }
 
 static enum gf_stored_colour stored_colour(const struct gf_tiff_layout *layout)
@@ -221,14 +248,16 @@ static enum gf_status open_first(struct gf_tiff_source *tiff, int wanted, struct
     const enum gf_picture_kind kind = gf_page_kind(wanted);
     struct gf_stored stored = {0};
     GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
+    if (!tiff->directory)
+        handle->pages = count_pages(handle, &tiff->options);
     if (kind < GF_PICTURE_KINDS || gf_input_headers_only(tiff->input)) {
-        const int found = tiff_count_kinds(handle, kind, stored.pictures);
+        const int found = gf_tiff_count_kinds(handle, kind, stored.pictures);
         if (kind < GF_PICTURE_KINDS && kind != GF_PICTURE_MAIN && found < 0)
             return gf_fail_page(handle->name, wanted, 0, error);
         wanted = found < 0 ? wanted : found;
     }
     if (!tiff->directory)
-        GF_TRY(tiff_choose(handle, wanted, &tiff->options, &tiff->directory, error));
+        GF_TRY(tiff_choose(tiff, wanted, error));
     GF_TRY(gf_tiff_read_layout(handle, &tiff->options, &tiff->layout, error));
     tiff->base.format = tiff->layout.format;
     stored.pages = handle->pages;
@@ -311,34 +340,6 @@ static enum gf_status plan(struct gf_tiff_source *tiff, struct gf_error *error)
     return GF_OK;
 }
 
-/* Allocates the buffers with that index: of one thread for tiles, or of one plane for strips. */
-static bool make_buffer(struct gf_tiff_source *tiff, int index)
-{
-    const struct gf_tiff_layout *const layout = &tiff->layout;
-    const bool tiled = layout->tile_width > 0;
-    if (tiled || !index)
-        tiff->buffer[index] = malloc(tiff->block_bytes * (size_t)layout->planes);
-    else
-        tiff->buffer[index] = tiff->buffer[0] + (size_t)index * tiff->block_bytes;
-    if (tiff->buffer[index] && (tiled || !index))
-        tiff->scratch[index] = malloc(
-            gf_tiff_scratch_bytes(layout, tiled ? layout->tile_width : layout->format.width));
-    return tiff->buffer[index] && (tiff->scratch[index] || !(tiled || !index));
-}
-
-static enum gf_status make_buffers(struct gf_tiff_source *tiff, struct gf_error *error)
-{
-    const struct gf_tiff_layout *const layout = &tiff->layout;
-    const bool display = layout->colour == GF_TIFF_DISPLAY;
-    const size_t rows = (size_t)tiff->block_rows;
-    bool done = !in_bands(tiff) || (tiff->band = malloc(gf_row_bytes(layout->format) * rows));
-    if (done && display)
-        done = (tiff->raster = malloc((size_t)layout->format.width * rows * sizeof *tiff->raster));
-    for (int i = 0; done && !display && i < tiff->handles; i++)
-        done = make_buffer(tiff, i);
-    return done ? GF_OK : gf_fail_memory(error);
-}
-
 static enum gf_status open_all(struct gf_tiff_source *tiff, struct gf_input *input, int page,
                                struct gf_error *error)
 {
@@ -353,11 +354,40 @@ static enum gf_status open_all(struct gf_tiff_source *tiff, struct gf_input *inp
     }
     if (!status)
         status = open_first(tiff, page, error);
-    if (!status)
-        status = plan(tiff, error);
-    for (int i = 1; !status && i < tiff->handles; i++)
-        status = open_other(tiff, i, error);
-    return status ? status : make_buffers(tiff, error);
+    return status ? status : plan(tiff, error);
+}
+
+/* Opens the level's directory in place of the picture's. The level's colours are converted as the
+ * picture's are. */
+static enum gf_status tiff_take_level(struct gf_source *base, int level, struct gf_error *error)
+{
+    struct gf_tiff_source *const tiff = (struct gf_tiff_source *)base;
+    struct gf_tiff_handle *const handle = &tiff->handle[0];
+    const struct gf_cmyk cmyk = tiff->layout.cmyk;
+    struct gf_format wanted = base->format;
+    struct gf_options quiet = tiff->options;
+    quiet.warn = NULL; /* what the first page warned of is true of its levels */
+    wanted.width = base->level[level].width;
+    wanted.height = base->level[level].height;
+    free(tiff->layout.palette);
+    tiff->layout = (struct gf_tiff_layout){.cmyk = cmyk};
+    tiff->directory = tiff->level_directory[level];
+    snprintf(tiff->level_name, sizeof tiff->level_name, "%s: level %d", gf_input_name(tiff->input),
+             level);
+    gf_tiff_close(handle);
+    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
+    handle->name = tiff->level_name;
+    const enum gf_status status = gf_tiff_read_layout(handle, &quiet, &tiff->layout, error);
+    tiff->layout.cmyk = cmyk;
+    if (status)
+        return status;
+    if (memcmp(&wanted, &tiff->layout.format, sizeof wanted) != 0)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: it is no copy of the first page",
+                       handle->name);
+    base->format = wanted;
+    base->reduction = base->level[level].divisor;
+    gf_tiff_prepare(handle, &tiff->layout);
+    return plan(tiff, error);
 }
 
 /* Opens the page with that number; -1: the usual one (tiff_choose()). directory: offset of the
@@ -370,8 +400,10 @@ static GF_CHECKED enum gf_status tiff_open_page(struct gf_input *input, int page
     struct gf_tiff_source *const tiff = calloc(1, sizeof *tiff);
     if (!tiff)
         return gf_fail_memory(error);
-    tiff->base =
-        (struct gf_source){.metadata = {.orientation = 1}, .read = tiff_read, .close = tiff_close};
+    tiff->base = (struct gf_source){.metadata = {.orientation = 1},
+                                    .take_level = tiff_take_level,
+                                    .read = tiff_read,
+                                    .close = tiff_close};
     tiff->options = *options;
     tiff->directory = directory;
     const enum gf_status status = open_all(tiff, input, page, error);

@@ -42,9 +42,10 @@ static void note_warning(void *context, const char *text)
 static bool plan_picture(struct gf_pipeline *quiet, struct gf_input *input,
                          struct gf_source *source, struct gf_image *image, struct gf_plan *plan)
 {
-    const struct gf_plan_request request = gf_pipeline_request(quiet, source);
+    struct gf_plan_request request;
     struct gf_picture_task task = {.input = input, .image_out = image};
-    return !source->metadata.colour.has_cicp && !request.icc.size && !request.icc.hdr[1] &&
+    return !gf_pipeline_request(quiet, source, &request, NULL) &&
+           !source->metadata.colour.has_cicp && !request.icc.size && !request.icc.hdr[1] &&
            !gf_pipeline_plan_part(quiet, &task, &quiet->chain, source->format, &request, plan,
                                   NULL) &&
            !plan->icc.inks;

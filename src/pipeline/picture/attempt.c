@@ -89,6 +89,7 @@ static enum gf_status plan_branch(struct gf_attempt *attempt, struct gf_branch *
     if (source && gf_metadata_moves(&source->metadata))
         gf_place_begin(&branch->place, source->format, source->reduction);
     task->reduction = branch->request.reduction;
+    task->level = source ? gf_source_level(source, task->reduction) : 0;
     task->width = branch->request.width;
     task->height = branch->request.height;
     return gf_branch_plan(attempt, branch, source ? source->format : task->image_in->format, error);
@@ -113,8 +114,8 @@ static enum gf_status attempt_picture(struct gf_attempt *attempt, struct gf_bran
     begin_branches(attempt, &alone, true);
     if (source && source->coefficients)
         return gf_branch_move(attempt, branch, error);
-    if (source && branch->request.reduction > 1)
-        source->reduce(source, branch->request.reduction);
+    if (source)
+        GF_TRY(gf_source_reduce(source, branch->request.reduction, error));
     GF_TRY(plan_branch(attempt, branch, error));
     return gf_branch_finish(attempt, branch, &from, error);
 }
@@ -349,8 +350,7 @@ static enum gf_status attempt_groups(struct gf_attempt *attempt, struct gf_error
             /* The requests refer to profiles of the source, which has been opened anew. */
             begin_branches(attempt, &group, false);
         }
-        if (reduction > 1)
-            attempt->source->reduce(attempt->source, reduction);
+        GF_TRY(gf_source_reduce(attempt->source, reduction, error));
         GF_TRY(attempt_group(attempt, &group, error));
     }
     return GF_OK;

@@ -128,18 +128,16 @@ struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline
     struct gf_plan_request request = request_of(pipeline, source->format, &source->metadata);
     if (pipeline->options.autorotate)
         request.orientation = source->metadata.orientation;
-    request.reduction = gf_plan_reduction(&pipeline->chain, source->format, request.orientation,
-                                          source->most_reduction);
+    request.reduction = gf_source_reduction(
+        source, gf_plan_reduction(&pipeline->chain, source->format, request.orientation));
     return request;
 }
 
-struct gf_plan_request gf_pipeline_request(const struct gf_pipeline *pipeline,
-                                           struct gf_source *source)
+enum gf_status gf_pipeline_request(const struct gf_pipeline *pipeline, struct gf_source *source,
+                                   struct gf_plan_request *request, struct gf_error *error)
 {
-    const struct gf_plan_request request = gf_pipeline_request_of(pipeline, source);
-    if (request.reduction > 1)
-        source->reduce(source, request.reduction);
-    return request;
+    *request = gf_pipeline_request_of(pipeline, source);
+    return gf_source_reduce(source, request->reduction, error);
 }
 
 static enum gf_status check_sizes(const struct gf_pipeline *pipeline, const char *name,

@@ -121,10 +121,20 @@ static void list_pictures(const struct gf_source *source, char *text, size_t siz
     }
 }
 
+/* Lists the sizes of the levels, as "20000x10000 10000x5000"; "" if there is one size. */
+static void list_levels(const struct gf_source *source, char *text, size_t size)
+{
+    size_t length = 0;
+    *text = '\0';
+    for (int i = 0; i < source->levels && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, i ? " %dx%d" : "%dx%d",
+                                   source->level[i].width, source->level[i].height);
+}
+
 bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
                    const struct gf_source *source)
 {
-    char format[40], pictures[240], kinds[GF_METADATA_KINDS_TEXT_SIZE];
+    char format[40], pictures[240], levels[GF_LEVELS_MOST * 24], kinds[GF_METADATA_KINDS_TEXT_SIZE];
     const bool gray = gf_colour_channels(source->format) == 1;
     const struct gf_exif_facts exif = gf_exif_read(&source->metadata.exif);
     struct colours colours;
@@ -134,6 +144,7 @@ bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
     name_colours(&source->metadata, exif.colour, gray, &colours);
     gf_metadata_kinds_text(gf_metadata_kinds(&source->metadata), kinds);
     list_pictures(source, pictures, sizeof pictures);
+    list_levels(source, levels, sizeof levels);
     read_numbers(source, &exif, facts->number);
     facts->number[GF_FACT_BYTES] = bytes < 0 ? NAN : (double)bytes;
     const struct {
@@ -142,6 +153,7 @@ bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
     } texts[] = {{GF_FACT_FILE, name},
                  {GF_FACT_FORMAT, format},
                  {GF_FACT_PICTURES, pictures},
+                 {GF_FACT_LEVELS, levels},
                  {GF_FACT_SAMPLES, source->stored.is_float ? "float" : "integer"},
                  {GF_FACT_MODEL, name_model(source)},
                  {GF_FACT_COLOURS, colours.name},
@@ -189,11 +201,22 @@ void gf_facts_free(struct gf_facts *facts)
     *facts = (struct gf_facts){.text = {NULL}};
 }
 
+static void put_levels(const char *levels, struct gf_json *json)
+{
+    char size[24];
+    gf_json_array(json, gf_facts_keys[GF_FACT_LEVELS].path, GF_JSON_COMPACT);
+    for (int length; sscanf(levels, "%23s%n", size, &length) == 1; levels += length)
+        gf_json_string(json, NULL, size);
+    gf_json_end(json);
+}
+
 void gf_facts_json(const struct gf_facts *facts, struct gf_json *json)
 {
     for (int i = 0; i < GF_FACTS; i++) {
         const char *const text = facts->text[i];
-        if (text)
+        if (i == GF_FACT_LEVELS && *text)
+            put_levels(text, json);
+        else if (text)
             gf_json_string(json, gf_facts_keys[i].path, *text ? text : NULL);
         else if (is_switch(i))
             gf_json_bool(json, gf_facts_keys[i].path, facts->number[i] != 0);

@@ -17,13 +17,13 @@
     FACT(FILE, "file", "the name of the file") \
     FACT(FORMAT, "format", "the file's format, known by its content") \
     FACT(BYTES, "bytes", "the size of the file; null for a pipe") \
-    FACT(PAGES, "pages", "pages or frames; null where the header does not count them") \
+    FACT(PAGES, "pages", "pages or frames; null: the header counts none") \
     FACT(WIDTH, "width", "columns, before the orientation is applied") \
     FACT(HEIGHT, "height", "rows") \
     FACT(CHANNELS, "channels", "channels with alpha; those of a palette's colours") \
     FACT(BITS, "bits", "bits of a sample in the file") \
     FACT(SAMPLES, "samples", "integer or float") \
-    FACT(MODEL, "model", "how colours are stored: gray, RGB, palette, YCbCr, CMYK, YCCK") \
+    FACT(MODEL, "model", "gray, RGB, palette, YCbCr, CMYK or YCCK") \
     FACT(ALPHA, "alpha", "whether pixels can be transparent") \
     FACT(COLOURS, "colours", "the name of the colours") \
     FACT(COLOURS_FROM, "colours_from", "what names the colours: ICC, CICP, PNG, EXIF") \
@@ -39,7 +39,8 @@
     FACT(DESCRIPTION, "description", "EXIF's description") \
     FACT(GPS, "gps", "whether EXIF or XMP says where") \
     FACT(METADATA, "metadata", "the kinds of metadata, also of those that are not read") \
-    FACT(PICTURES, "pictures", "the kinds of a file's several pictures, and how many of each") \
+    FACT(PICTURES, "pictures", "the kinds of several pictures, how many of each") \
+    FACT(LEVELS, "levels", "sizes of levels, from the full one") \
     FACT(LOOPS, "loops", "how many times an animation is shown; 0 is forever") \
     FACT(SECONDS, "seconds", "how long an animation's frames are shown, once") \
     FACT(ICC_BYTES, "icc_bytes", "the size of the ICC profile") \

@@ -345,14 +345,17 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
         explanation->on_cuda = true;
     }
     const struct gf_options options = gf_pipeline_resolved(pipeline);
-    struct gf_plan_request request = gf_pipeline_request(pipeline, source);
+    struct gf_plan_request request;
+    if (!status)
+        status = gf_pipeline_request(pipeline, source, &request, error);
+    if (status)
+        return status;
     request.opaque = !gf_has_alpha(gf_format_in_file(format, rgba));
     request.on_device = explanation->on_cuda;
     explanation->reduction = request.reduction;
-    if (!status)
-        status = make_plan(pipeline, source->format, format, &request, &plan, error);
-    if (status)
-        return status;
+    explanation->level = gf_source_level(source, request.reduction);
+    explanation->tiles = source->level[explanation->level].tiles;
+    GF_TRY(make_plan(pipeline, source->format, format, &request, &plan, error));
     gf_spans_init(&spans);
     struct gf_schedule schedule = {.plan = &plan,
                                    .backend = backend,
@@ -655,7 +658,8 @@ static enum gf_status plan_way(const char *input, const char *chain,
     GF_TRY(gf_pipeline_open(chain, &own, &way->pipeline, error));
     GF_TRY(gf_input_open(input, false, &way->input, error));
     GF_TRY(gf_source_open(way->input, &own, &way->source, error));
-    struct gf_plan_request request = gf_pipeline_request(way->pipeline, way->source);
+    struct gf_plan_request request;
+    GF_TRY(gf_pipeline_request(way->pipeline, way->source, &request, error));
     way->reduction = request.reduction;
     request.apart = true;
     return gf_plan_make_for(gf_pipeline_chain(way->pipeline), way->source->format, &request,

@@ -49,6 +49,8 @@ struct gf_explanation {
     bool inks;                /* the samples of `out` are CMYK */
     int reduction;            /* the sides of `in` are 1/reduction of the file's picture; 0 or 1:
                                * equal */
+    int level;                /* number of the file's level that is read; 0: the full size */
+    int tiles;                /* number of its tiles; 0: it has none */
     int frames;               /* the picture is one of so many frames of an animation */
     struct gf_cost_work work; /* the work of the whole program, for its estimate; 0 files: not
                                * known */

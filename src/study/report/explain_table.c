@@ -171,8 +171,14 @@ void gf_explain_print(const struct gf_explanation *explanation, FILE *file)
             (explanation->inks ? gf_text_inks : gf_text_format)(explanation->out, out));
     if (explanation->frames > 1)
         fprintf(file, "frames     %d; all but the estimate is of one\n", explanation->frames);
-    if (explanation->reduction > 1)
-        fprintf(file, "decoding   at 1/%d of the file's size\n", explanation->reduction);
+    if (explanation->reduction > 1) {
+        fprintf(file, "decoding   at 1/%d of the file's size", explanation->reduction);
+        if (explanation->level)
+            fprintf(file, ": its level %d", explanation->level);
+        if (explanation->tiles)
+            fprintf(file, ", of %d tile%s", explanation->tiles, gf_text_plural(explanation->tiles));
+        putc('\n', file);
+    }
     fprintf(file, "device     %s (%s)\n", explanation->device, explanation->reason);
     put_settings(file, explanation);
     for (int s = 0; s < explanation->segments; s++)

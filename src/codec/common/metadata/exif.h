@@ -69,6 +69,11 @@ uint64_t gf_ifd_link(const struct gf_ifd_reader *reader, uint64_t offset, uint16
 /* Reads the first numbers of a tag, `most` at most, and returns how many. */
 size_t gf_ifd_numbers(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
                       uint64_t *number, size_t most);
+/* Reads the first number of each of `count` tags to number[], which keeps its value where the
+ * directory lacks the tag; *next becomes the offset of the next directory, or 0. Returns false if
+ * the directory cannot be read. */
+bool gf_ifd_first_numbers(const struct gf_ifd_reader *reader, uint64_t offset, const uint16_t *tag,
+                          uint64_t *number, size_t count, uint64_t *next);
 /* Copies the value of a tag of any type unchanged from the file to `bytes`; the caller frees
  * bytes->data. It is empty if there is no such tag. Returns false when out of memory. */
 bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,

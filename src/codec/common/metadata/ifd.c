@@ -198,6 +198,27 @@ size_t gf_ifd_numbers(const struct gf_ifd_reader *reader, uint64_t offset, uint1
     return count;
 }
 
+bool gf_ifd_first_numbers(const struct gf_ifd_reader *reader, uint64_t offset, const uint16_t *tag,
+                          uint64_t *number, size_t count, uint64_t *next)
+{
+    const size_t word = reader->big_tiff ? 8 : 4;
+    struct directory directory;
+    unsigned char raw[8];
+    uint64_t first;
+    const uint64_t end = count_entries(reader, offset, &first) * entry_bytes_of(reader);
+    const bool done = read_directory(reader, offset, &directory);
+    for (size_t i = 0; done && i < count; i++) {
+        const struct entry *const entry = find(&directory, tag[i]);
+        if (entry)
+            (void)numbers_of(reader, entry, &number[i], 1);
+    }
+    free(directory.entry);
+    *next = done && reader->read(reader->context, first + end, raw, word)
+                ? get(raw, word, reader->big_endian)
+                : 0;
+    return done;
+}
+
 bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
                   struct gf_blob *bytes)
 {

@@ -48,6 +48,15 @@ struct gf_duration {
     uint32_t count, per_second;
 };
 
+/* The picture in one of the sizes in which its file holds it. */
+struct gf_level {
+    int width, height;
+    int divisor; /* the sides are those of the full size divided by this number, rounded up or
+                  * down; 1: the full size */
+    int tiles;   /* number of its tiles; 0: it has none */
+};
+enum { GF_LEVELS_MOST = 16 };
+
 struct gf_source {
     struct gf_format format;
     enum gf_file_format file; /* the file's format; gf_source_open() sets it */
@@ -67,12 +76,19 @@ struct gf_source {
     /* The coefficients of a JPEG that read() gives instead of pixels; NULL: rows are pixels. */
     const struct gf_coefficients *coefficients;
     int reduction;      /* the reduction given to reduce(); 0 and 1: the full size */
-    int most_reduction; /* the most that reduce() takes: 2, 4 or 8; 0: pictures are decoded at the
-                         * full size only */
+    int most_reduction; /* the most that reduce() takes: 2, 4 or 8; 0: it must not be called */
     /* Makes the source decode pictures at 1/reduction of their size (2, 4 or 8), and changes
      * `format` to the smaller size, in which sides are rounded up. It must be called before the
      * first read(). */
     void (*reduce)(struct gf_source *source, int reduction);
+    /* The file holds the picture in so many sizes, the full one first, each smaller than the one
+     * before; 0: in one size. Callers choose by gf_source_reduction() and gf_source_reduce(). */
+    int levels;
+    struct gf_level level[GF_LEVELS_MOST];
+    /* Makes the source read that level, and changes `format`, `reduction` and `memory`. It must be
+     * called at most once, before the first read(). After a failure the source can only be closed.
+     */
+    enum gf_status (*take_level)(struct gf_source *source, int level, struct gf_error *error);
     /* Writes the next `rows` rows to dst, `pitch` bytes apart. Errors name the input. */
     enum gf_status (*read)(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
                            struct gf_error *error);
@@ -148,6 +164,16 @@ struct gf_sink_order {
     const struct gf_metadata *metadata;
     const struct gf_options *options;
 };
+
+/* Returns the largest number, at most `most`, by which the source can divide the picture's sides
+ * when it is read: at a fraction of its size or from one of its levels; 1: it cannot. */
+int gf_source_reduction(const struct gf_source *source, int most);
+/* Makes the source read the picture so, before the first read(). `reduction` is a result of
+ * gf_source_reduction(). */
+enum gf_status gf_source_reduce(struct gf_source *source, int reduction,
+                                struct gf_error *error) GF_CHECKED;
+/* Returns the number of the level that gf_source_reduce() takes; 0: none but the full size. */
+int gf_source_level(const struct gf_source *source, int reduction);
 
 /* For a source of several pages that reads each by a source of its own, `page`: moves the
  * properties of the present page, but for the number of pages, to `source`. */

@@ -27,6 +27,34 @@ void gf_source_take_page(struct gf_source *source, struct gf_source *page)
     source->memory = page->memory;
 }
 
+int gf_source_reduction(const struct gf_source *source, int most)
+{
+    int reduction = 1;
+    for (int i = 1; i < source->levels && source->level[i].divisor <= most; i++)
+        reduction = source->level[i].divisor;
+    while (2 * reduction <= most && 2 * reduction <= source->most_reduction)
+        reduction *= 2;
+    return reduction;
+}
+
+int gf_source_level(const struct gf_source *source, int reduction)
+{
+    int level = source->levels - 1;
+    while (level > 0 && source->level[level].divisor != reduction)
+        level--;
+    return level > 0 ? level : 0;
+}
+
+enum gf_status gf_source_reduce(struct gf_source *source, int reduction, struct gf_error *error)
+{
+    const int level = gf_source_level(source, reduction);
+    if (level)
+        return source->take_level(source, level, error);
+    if (reduction > 1)
+        source->reduce(source, reduction);
+    return GF_OK;
+}
+
 enum gf_status gf_source_read_all(struct gf_source *source, struct gf_image *picture,
                                   struct gf_error *error)
 {
@@ -146,6 +174,12 @@ static void whole_reduce(struct gf_source *base, int reduction)
     base->format.height = (base->format.height + reduction - 1) / reduction;
 }
 
+static enum gf_status whole_take_level(struct gf_source *base, int level, struct gf_error *error)
+{
+    whole_reduce(base, base->level[level].divisor);
+    return GF_OK;
+}
+
 static void whole_source_close(struct gf_source *base)
 {
     struct gf_whole_source *const source = (struct gf_whole_source *)base;
@@ -182,6 +216,7 @@ enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct g
     opened->base = (struct gf_source){.metadata = {.orientation = 1},
                                       .reduction = 1,
                                       .reduce = whole_reduce,
+                                      .take_level = whole_take_level,
                                       .read = whole_read,
                                       .close = whole_source_close};
     opened->calls = calls;
@@ -212,15 +247,21 @@ enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct g
     return gf_whole_source_take(calls, input, options, (struct gf_blob){0}, source, error);
 }
 
+void gf_warn_pages(const char *name, int count, int second, const struct gf_options *options)
+{
+    if (count > 1)
+        gf_warn(options, "%s: holds %d pictures: the first is taken; %s[%d] is the second", name,
+                count, name, second);
+}
+
 enum gf_status gf_choose_page(const char *name, int wanted, int count,
                               const struct gf_options *options, int *page, struct gf_error *error)
 {
     *page = wanted < 0 || gf_page_kind(wanted) == GF_PICTURE_MAIN ? 0 : wanted;
     if (*page >= count)
         return gf_fail_page(name, wanted, count, error);
-    if (wanted < 0 && count > 1)
-        gf_warn(options, "%s: holds %d pictures: the first is taken; %s[1] is the second", name,
-                count, name);
+    if (wanted < 0)
+        gf_warn_pages(name, count, 1, options);
     return GF_OK;
 }
 

@@ -22,7 +22,7 @@ struct gf_whole_calls {
     /* If several frames are wanted, the function is called for each in order, with `pixels` as the
      * previous call has left them, and sets base.duration. After gf_end_frames() it returns GF_OK.
      * It decodes the picture to `pixels`, rows without gaps, in base.format: at 1 / base.reduction
-     * of its size, which is above 1 only if read_header() has set base.most_reduction. */
+     * of its size, which is above 1 only if read_header() has set base.most_reduction or levels. */
     enum gf_status (*decode)(struct gf_whole_source *source, unsigned char *pixels,
                              struct gf_error *error);
     /* Frees the memory of the format's own members, even after a failed open. NULL if they have
@@ -70,6 +70,9 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
 enum gf_status gf_choose_page(const char *name, int wanted, int count,
                               const struct gf_options *options, int *page,
                               struct gf_error *error) GF_CHECKED;
+/* Warns that the first of `count` pictures is taken, if there are several; `second` is the number
+ * of the next one. */
+void gf_warn_pages(const char *name, int count, int second, const struct gf_options *options);
 /* Chooses the picture, or the frames, of an animation of `count` frames: source->frame becomes the
  * first of them and source->last the last one that there is. If there are several, the source gets
  * its next(). */

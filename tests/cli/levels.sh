@@ -1,0 +1,96 @@
+# The levels of a TIFF: which one a chain reads, and what is said of it.
+
+# lacks: what these tests cannot do without and is not here.
+lacks()
+{
+    gpufilter --version | grep -q '^formats: .*TIFF' || echo "built without libtiff"
+    command -v tiffcp >/dev/null && command -v tiffset >/dev/null || echo "no tiffcp, or no tiffset"
+}
+
+# A pyramid whose levels are inverted, so that they are told from the picture, and a label.
+begin "a thumbnail reads the smallest level of at least twice its size, and --verbose names it"
+lacking=$(lacks)
+if [ -z "$lacking" ]; then
+    for size in 640:480 320:240 160:120 80:60; do
+        chain=resize=$size,invert
+        [ $size != 640:480 ] || chain=resize=$size
+        gpufilter -i in.ppm -o "$size.tif" "$chain"
+    done
+    gpufilter -i in.ppm -o label.tif resize=50:50
+    tiffcp -t -w 64 -l 64 640:480.tif 320:240.tif 160:120.tif 80:60.tif pyramid.tif
+    cp pyramid.tif pages.tif
+    for level in 1 2 3; do
+        tiffset -d $level -s 254 1 pyramid.tif
+    done
+    for width in 20 40 60 80 100 160 200; do
+        case $width in
+        20 | 40) level=3 ;;
+        60 | 80) level=2 ;;
+        100 | 160) level=1 ;;
+        *) level=0 ;;
+        esac
+        run 0 gpufilter -v --device=cpu -i pyramid.tif -o out.ppm thumbnail=$width
+        if [ $level = 0 ]; then
+            grep -q '^gpufilter: pyramid.tif: TIFF, 640x480 RGB, 8 bits, decoded by the CPU$' stderr || problem "$(cat stderr)"
+        else
+            grep -q "^gpufilter: pyramid.tif: TIFF, 640x480 RGB, 8 bits, decoded from level $level, at 1/$((1 << level)), by the CPU\$" stderr ||
+                problem "$(cat stderr)"
+        fi
+        ! grep -q warning stderr || problem "it warns: $(cat stderr)"
+        run 0 gpufilter -i "pyramid.tif[$level]" -o page.ppm resize=$width:$((width * 3 / 4))
+        same out.ppm page.ppm
+    done
+    run 0 gpufilter -i pyramid.tif -o out.ppm thumbnail=40:load=full
+    run 0 gpufilter -i pyramid.tif -o resized.ppm resize=40
+    run 0 gpufilter -i 640:480.tif -o full.ppm resize=40
+    same out.ppm full.ppm
+    same resized.ppm full.ppm
+fi
+
+begin "the same level is read in cells, of streams, archives and batches, for several outputs, whatever the threads"
+lacking=$(lacks)
+if [ -z "$lacking" ]; then
+    run 0 gpufilter -i pyramid.tif -o small.ppm thumbnail=40
+    run 0 gpufilter -i pyramid.tif -o large.ppm thumbnail=160
+    for options in --sandbox=off --sandbox=all --untrusted --threads=1 --band-rows=3 --memory=64M; do
+        run 0 gpufilter $options -i pyramid.tif -o out.ppm thumbnail=40
+        same out.ppm small.ppm
+    done
+    cat pyramid.tif | run 0 gpufilter -i - -o out.ppm thumbnail=40
+    same out.ppm small.ppm
+    run 0 gpufilter -i pyramid.tif -o one.ppm thumbnail=40 -o two.ppm thumbnail=160 -o three.ppm resize=40:30
+    same one.ppm small.ppm
+    same two.ppm large.ppm
+    same three.ppm full.ppm
+    mkdir -p folder out
+    cp pyramid.tif folder/a.tif
+    cp pyramid.tif folder/b.tif
+    tar cf folder.tar folder
+    for input in folder folder.tar; do
+        run 0 gpufilter -i $input -o 'out/{stem}.ppm' thumbnail=40
+        same out/a.ppm small.ppm
+        same out/b.ppm small.ppm
+    done
+fi
+
+begin "--info and --explain tell the levels; pages that do not say that they are reduced are no levels"
+lacking=$(lacks)
+if [ -z "$lacking" ]; then
+    run 0 gpufilter --info pyramid.tif
+    stdout_has '^levels  *640x480 320x240 160x120 80x60$'
+    run 0 gpufilter --info=json pyramid.tif
+    stdout_has '"levels":\["640x480","320x240","160x120","80x60"\],'
+    run 0 gpufilter --explain --device=cpu -i pyramid.tif thumbnail=40
+    grep -q "^decoding   at 1/8 of the file's size: its level 3, of 2 tiles\$" stdout || problem "$(cat stdout)"
+    run 0 gpufilter --explain --device=cpu -i pyramid.tif thumbnail=320
+    ! grep -q '^decoding' stdout || problem "$(cat stdout)"
+    run 0 gpufilter --info pages.tif
+    ! grep -q '^levels' stdout || problem "$(cat stdout)"
+    run 0 gpufilter -i pages.tif -o out.ppm thumbnail=40
+    stderr_is 'gpufilter: warning: pages.tif: holds 4 pictures: the first is taken; pages.tif[1] is the second'
+    same out.ppm full.ppm
+    tiffcp -a label.tif pyramid.tif
+    run 0 gpufilter -i pyramid.tif -o out.ppm thumbnail=40
+    stderr_is 'gpufilter: warning: pyramid.tif: holds 2 pictures: the first is taken; pyramid.tif[4] is the second'
+    same out.ppm small.ppm
+fi
