@@ -138,8 +138,8 @@ static void check_levels(const char *expected, const char *warning)
     }
 }
 
-/* Levels are SubIFDs or pages, in any order, of sides that are rounded up or down, of TIFF and
- * BigTIFF in both byte orders. */
+/* Levels are SubIFDs or pages, in any order, each size once, of sides that are rounded up or down,
+ * of TIFF and BigTIFF in both byte orders. */
 static void test_places(void **state)
 {
     static const struct page full = {.width = WIDTH, .height = HEIGHT},
@@ -155,7 +155,7 @@ static void test_places(void **state)
         write_pages(&tiff, (struct page[]){full, small[1], small[0], small[2]}, 4, NULL, 0);
         check_levels(all, "");
         tiff = (struct tiff){.big_endian = variant & 1, .big_tiff = variant & 2};
-        write_pages(&tiff, (struct page[]){full, small[1], small[0]}, 3, &small[2], 1);
+        write_pages(&tiff, (struct page[]){full, small[1], small[0], small[1]}, 4, &small[2], 1);
         check_levels(all, "");
     }
 }
@@ -194,6 +194,7 @@ static void test_others(void **state)
         {.width = WIDTH, .height = HEIGHT, .kind = 1},
         {.width = 400, .height = 200, .kind = 1},
         {.width = 100, .height = 50, .kind = 1, .samples = 3},
+        {.width = 100, .height = 50, .kind = 1, .samples = 2},
         {.width = 100, .height = 50},            /* it does not say so */
         {.width = 100, .height = 50, .kind = 4}, /* masks */
         {.width = 100, .height = 50, .kind = 5},

@@ -9,20 +9,56 @@
 
 enum { BELOW_MOST = 32 }; /* the most SubIFDs of a directory that are looked at */
 
-enum { KIND, OLD_KIND, WIDTH, HEIGHT, BITS, PHOTOMETRIC, SAMPLES, TILE_WIDTH, TILE_HEIGHT, FORMAT };
-static const uint16_t tags[] = {TIFFTAG_SUBFILETYPE,     TIFFTAG_OSUBFILETYPE,  TIFFTAG_IMAGEWIDTH,
-                                TIFFTAG_IMAGELENGTH,     TIFFTAG_BITSPERSAMPLE, TIFFTAG_PHOTOMETRIC,
-                                TIFFTAG_SAMPLESPERPIXEL, TIFFTAG_TILEWIDTH,     TIFFTAG_TILELENGTH,
-                                TIFFTAG_SAMPLEFORMAT};
+enum { KIND, WIDTH, HEIGHT, BITS, PHOTOMETRIC, SAMPLES, TILE_WIDTH, TILE_HEIGHT, FORMAT };
+static const uint16_t tags[] = {TIFFTAG_SUBFILETYPE,   TIFFTAG_IMAGEWIDTH,  TIFFTAG_IMAGELENGTH,
+                                TIFFTAG_BITSPERSAMPLE, TIFFTAG_PHOTOMETRIC, TIFFTAG_SAMPLESPERPIXEL,
+                                TIFFTAG_TILEWIDTH,     TIFFTAG_TILELENGTH,  TIFFTAG_SAMPLEFORMAT};
 enum { TAGS = sizeof tags / sizeof *tags };
+
+/* The bytes of the file where the directory lies that was read last. */
+struct window {
+    struct gf_input *input;
+    uint64_t at;
+    size_t size;
+    unsigned char bytes[4096];
+};
 
 struct directory {
     uint64_t at, next;     /* offsets of the directory, and of the one behind it; 0: none */
     uint64_t number[TAGS]; /* the first number of each tag */
     enum gf_picture_kind kind;
-    bool is_aperio; /* by the program of Aperio's scanners, which does not say that its levels are
-                     * of reduced resolution */
 };
+
+static bool read_bytes(void *context, uint64_t offset, void *data, size_t size)
+{
+    struct window *const window = context;
+    size_t got = 0;
+    if (offset >= INT64_MAX)
+        return false;
+    if (size > sizeof window->bytes)
+        return !gf_input_read_at(window->input, (int64_t)offset, data, size, &got, NULL) &&
+               got == size;
+    if (offset < window->at || offset + size > window->at + window->size) {
+        if (gf_input_read_at(window->input, (int64_t)offset, window->bytes, sizeof window->bytes,
+                             &got, NULL))
+            got = 0;
+        window->at = offset;
+        window->size = got;
+    }
+    if (window->size >= offset - window->at + size)
+        memcpy(data, window->bytes + (offset - window->at), size);
+    return window->size >= offset - window->at + size;
+}
+
+static struct gf_ifd_reader reader_of(const struct gf_tiff_handle *handle, struct window *window,
+                                      uint64_t *first)
+{
+    struct gf_ifd_reader reader = gf_ifd_reader_of(handle->input, first);
+    *window = (struct window){.input = handle->input};
+    reader.read = read_bytes;
+    reader.context = window;
+    return reader;
+}
 
 static bool read_directory(const struct gf_ifd_reader *reader, uint64_t at,
                            struct directory *directory)
@@ -31,12 +67,9 @@ static bool read_directory(const struct gf_ifd_reader *reader, uint64_t at,
     *directory = (struct directory){.at = at, .number = {[BITS] = 1, [SAMPLES] = 1, [FORMAT] = 1}};
     if (!gf_ifd_first_numbers(reader, at, tags, number, TAGS, &directory->next))
         return false;
-    const uint64_t kind = number[OLD_KIND] == OFILETYPE_REDUCEDIMAGE && !number[KIND]
-                              ? FILETYPE_REDUCEDIMAGE
-                              : number[KIND];
-    directory->kind = kind & FILETYPE_MASK           ? GF_PICTURE_MASK
-                      : kind & FILETYPE_REDUCEDIMAGE ? GF_PICTURE_REDUCED
-                                                     : GF_PICTURE_PAGE;
+    directory->kind = number[KIND] & FILETYPE_MASK           ? GF_PICTURE_MASK
+                      : number[KIND] & FILETYPE_REDUCEDIMAGE ? GF_PICTURE_REDUCED
+                                                             : GF_PICTURE_PAGE;
     return true;
 }
 
@@ -53,7 +86,8 @@ int gf_tiff_count_kinds(const struct gf_tiff_handle *handle, enum gf_picture_kin
                         uint16_t count[GF_PICTURE_KINDS])
 {
     struct directory page = {.next = 0};
-    const struct gf_ifd_reader reader = gf_ifd_reader_of(handle->input, &page.next);
+    struct window window;
+    const struct gf_ifd_reader reader = reader_of(handle, &window, &page.next);
     int found = -1;
     for (int i = 0; i < handle->pages && page.next; i++) {
         if (!read_directory(&reader, page.next, &page))
@@ -151,9 +185,10 @@ int gf_tiff_find_levels(struct gf_tiff_source *tiff, uint64_t at, int *second)
     const struct gf_tiff_handle *const handle = &tiff->handle[0];
     struct gf_source *const base = &tiff->base;
     struct directory full, page;
+    struct window window;
     uint64_t first;
     int count = 0, others = 0;
-    const struct gf_ifd_reader reader = gf_ifd_reader_of(handle->input, &first);
+    const struct gf_ifd_reader reader = reader_of(handle, &window, &first);
     if (!read_directory(&reader, at, &full))
         return 0;
     const bool aperio = is_aperio(&reader, at);

@@ -76,10 +76,10 @@ struct gf_source {
     /* The coefficients of a JPEG that read() gives instead of pixels; NULL: rows are pixels. */
     const struct gf_coefficients *coefficients;
     int reduction;      /* the reduction given to reduce(); 0 and 1: the full size */
-    int most_reduction; /* the most that reduce() takes: 2, 4 or 8; 0: it must not be called */
-    /* Makes the source decode pictures at 1/reduction of their size (2, 4 or 8), and changes
-     * `format` to the smaller size, in which sides are rounded up. It must be called before the
-     * first read(). */
+    int most_reduction; /* the most that reduce() takes, beside divisors of levels: 2, 4 or 8; 0:
+                         * nothing else */
+    /* Makes the source decode pictures at 1/reduction of their size, and changes `format` to the
+     * smaller size, in which sides are rounded up. It must be called before the first read(). */
     void (*reduce)(struct gf_source *source, int reduction);
     /* The file holds the picture in so many sizes, the full one first, each smaller than the one
      * before; 0: in one size. Callers choose by gf_source_reduction() and gf_source_reduce(). */
@@ -87,7 +87,7 @@ struct gf_source {
     struct gf_level level[GF_LEVELS_MOST];
     /* Makes the source read that level, and changes `format`, `reduction` and `memory`. It must be
      * called at most once, before the first read(). After a failure the source can only be closed.
-     */
+     * NULL: reduce() takes the level's divisor. */
     enum gf_status (*take_level)(struct gf_source *source, int level, struct gf_error *error);
     /* Writes the next `rows` rows to dst, `pitch` bytes apart. Errors name the input. */
     enum gf_status (*read)(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,

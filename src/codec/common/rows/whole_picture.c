@@ -48,7 +48,7 @@ int gf_source_level(const struct gf_source *source, int reduction)
 enum gf_status gf_source_reduce(struct gf_source *source, int reduction, struct gf_error *error)
 {
     const int level = gf_source_level(source, reduction);
-    if (level)
+    if (level && source->take_level)
         return source->take_level(source, level, error);
     if (reduction > 1)
         source->reduce(source, reduction);
@@ -174,12 +174,6 @@ static void whole_reduce(struct gf_source *base, int reduction)
     base->format.height = (base->format.height + reduction - 1) / reduction;
 }
 
-static enum gf_status whole_take_level(struct gf_source *base, int level, struct gf_error *error)
-{
-    whole_reduce(base, base->level[level].divisor);
-    return GF_OK;
-}
-
 static void whole_source_close(struct gf_source *base)
 {
     struct gf_whole_source *const source = (struct gf_whole_source *)base;
@@ -216,7 +210,6 @@ enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct g
     opened->base = (struct gf_source){.metadata = {.orientation = 1},
                                       .reduction = 1,
                                       .reduce = whole_reduce,
-                                      .take_level = whole_take_level,
                                       .read = whole_read,
                                       .close = whole_source_close};
     opened->calls = calls;
