@@ -50,6 +50,7 @@ formats()
     format gif libgif-dev gif_lib.h -lgif # giflib has no pkg-config file
     format jp2 libopenjp2-7-dev openjpeg.h $(flags libopenjp2)
     format raw libraw-dev libraw/libraw.h $(pkg-config --exists libraw_r 2>/dev/null && echo -lraw_r)
+    format slide libopenslide-dev openslide/openslide.h $(flags openslide)
     format tar libarchive-dev archive.h $(flags libarchive) # not of pictures, but of archives
     format seccomp libseccomp-dev seccomp.h $(flags libseccomp) # not of pictures, but of cells for decoders
     format fonts libfontconfig-dev fontconfig/fontconfig.h $(flags fontconfig | sed s/-lfreetype//) # not of pictures, but of fonts by name in text

@@ -17,8 +17,9 @@ enum gf_device_kind {
     GF_DEVICE_CPU,
     GF_DEVICE_CUDA /* an NVIDIA GPU; GF_ERROR_UNAVAILABLE if there is none */
 };
-/* The file formats. HEIC and the raw photographs of cameras can only be read. WebP, TIFF, AVIF,
- * JPEG XL, HEIC, GIF, JPEG 2000 and raw photographs need a library that may be missing. */
+/* The file formats. HEIC, the raw photographs of cameras and slides can only be read. WebP, TIFF,
+ * AVIF, JPEG XL, HEIC, GIF, JPEG 2000, raw photographs and slides need a library that may be
+ * missing. */
 enum gf_file_format {
     GF_FILE_AUTO,
     GF_FILE_PNG,
@@ -36,6 +37,7 @@ enum gf_file_format {
     GF_FILE_JP2,
     GF_FILE_RAW,
     GF_FILE_Y4M,
+    GF_FILE_SLIDE,
     GF_FILE_COUNT
 };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };

@@ -210,17 +210,35 @@ static enum gf_status open_source(const struct gf_file_type *type, struct gf_inp
         struct gf_error why = {0};
         bool absent;
         const enum gf_status status =
-            gf_cell_source_open(input, type->choice, options, source, &absent, &why);
+            gf_cell_source_open(input, type->choice, type->folder, options, source, &absent, &why);
         if (!absent || options->sandbox == GF_SANDBOX_ALL)
             return status ? gf_fail(error, status, "%s", why.text) : GF_OK;
+        if (type->folder)
+            gf_warn(options, "%s: it is decoded in the program", why.text);
     }
     GF_TRY(need_library(type, gf_input_name(input), GF_ERROR_LIBRARY, error));
     return type->open(input, options, source, error);
 }
 
-/* Finds the format of the input. What begins as a TIFF may be the raw photograph of a camera,
- * unless one of its pictures was chosen; a stream is then read to its end, which a TIFF needs
- * anyway. */
+/* The format of a process that decodes no other; NULL in the program. */
+static const struct gf_file_type *only;
+
+/* Whether a slide that begins as `format` says is to be read by OpenSlide. Where that is missing,
+ * libtiff reads what it can. */
+static bool has_slide_reader(const char *name, enum gf_file_format format,
+                             const struct gf_options *options)
+{
+    const struct gf_file_type *const type = gf_file_type(GF_FILE_SLIDE);
+    struct gf_error why = {0};
+    if (format != GF_FILE_TIFF || !need_library(type, name, GF_ERROR_LIBRARY, &why))
+        return true;
+    gf_warn(options, "%s: it is read as a TIFF", why.text);
+    return false;
+}
+
+/* Finds the format of the input. What begins as a TIFF may be a slide, or the raw photograph of a
+ * camera, unless one of its pictures was chosen; a stream is then read to its end, which a TIFF
+ * needs anyway. */
 static enum gf_status recognise(struct gf_input *input, const unsigned char *head, size_t size,
                                 const struct gf_options *options, enum gf_file_format *format,
                                 struct gf_error *error)
@@ -228,18 +246,20 @@ static enum gf_status recognise(struct gf_input *input, const unsigned char *hea
     struct gf_input_loan loan;
     enum gf_status status = GF_OK;
     *format = gf_file_format_of(head, size);
-    if (*format == GF_FILE_JPEG && gf_input_page(input) > 0 && gf_input_size(input) >= 0)
-        return gf_mpf_choose(input, error);
     const struct gf_pages pages = gf_input_pages(input);
-    if (*format != GF_FILE_TIFF || pages.first > 0 || (!pages.first && pages.last < 0))
-        return GF_OK;
-    if (gf_input_size(input) < 0) {
+    const bool chosen = pages.first > 0 || (!pages.first && pages.last < 0);
+    if (*format == GF_FILE_TIFF && !chosen && gf_input_size(input) < 0) {
         status = gf_input_lend(input, options->memory_bytes ? options->memory_bytes : SIZE_MAX / 2,
                                &loan, error);
         if (loan.descriptor >= 0)
             close(loan.descriptor);
     }
-    if (!status && gf_is_camera_raw(input))
+    if (!status && (!only || only->format == GF_FILE_SLIDE) && gf_is_slide(input, *format) &&
+        has_slide_reader(gf_input_name(input), *format, options))
+        *format = GF_FILE_SLIDE;
+    else if (*format == GF_FILE_JPEG && gf_input_page(input) > 0 && gf_input_size(input) >= 0)
+        return gf_mpf_choose(input, error);
+    else if (!status && *format == GF_FILE_TIFF && !chosen && gf_is_camera_raw(input))
         *format = GF_FILE_RAW;
     return status;
 }
@@ -683,9 +703,7 @@ enum gf_status gf_sink_turn(struct gf_sink *sink, struct gf_output *output,
     return open_sink(output, file_format, format, metadata, options, &sink, error);
 }
 
-/* The functions below run in a process that decodes one format only, `own`. */
-
-static const struct gf_file_type *own;
+/* The functions below run in a process that decodes no format but `only`. */
 
 /* Opens a file that has only the format's first bytes, which fails. The libraries thereby load
  * their plug-ins and make their first calls of the system before the process is confined. Returns
@@ -693,19 +711,19 @@ static const struct gf_file_type *own;
 static enum gf_status warm(struct gf_error *error)
 {
     unsigned char file[64] = {0};
-    const struct gf_magic magic = own->magic[0];
+    const struct gf_magic magic = only->magic[0];
     const struct gf_options options = {.size = sizeof options, .max_pixels = 1, .threads = 1};
     struct gf_input *input;
     struct gf_source *source = NULL;
-    if (own->library &&
-        gf_library_load(own->library, own->name, GF_ERROR_LIBRARY, error) == GF_ERROR_MEMORY)
+    if (only->library &&
+        gf_library_load(only->library, only->name, GF_ERROR_LIBRARY, error) == GF_ERROR_MEMORY)
         return GF_ERROR_MEMORY;
     /* The tiles of a TIFF may be JPEG 2000. */
     struct gf_library *const jp2 = gf_file_type(GF_FILE_JP2)->library;
     if (own->format == GF_FILE_TIFF && jp2)
         (void)!gf_library_load(jp2, own->name, GF_ERROR_LIBRARY, NULL);
     memcpy(file + magic.offset, magic.bytes, magic.length);
-    if (gf_input_open_memory(file, sizeof file, own->name, &input, NULL))
+    if (gf_input_open_memory(file, sizeof file, only->name, &input, NULL))
         return GF_OK;
     if (!gf_source_open(input, &options, &source, NULL))
         source->close(source);
@@ -715,8 +733,11 @@ static enum gf_status warm(struct gf_error *error)
 
 int gf_cell_main(const char *word)
 {
-    for (int i = 0; (own = gf_file_type_at(i)) && strcmp(own->choice, word) != 0; i++)
+    for (int i = 0; (only = gf_file_type_at(i)) && strcmp(only->choice, word) != 0; i++)
         ;
-    return gf_cell_serve(own && !own->one_thread, own && own->magic[0].length ? warm : NULL,
-                         gf_source_open);
+    const struct gf_cell_work work = {.threads = only && !only->one_thread,
+                                      .open = gf_source_open,
+                                      .warm = only && only->magic[0].length ? warm : NULL,
+                                      .folder = only ? only->folder : NULL};
+    return gf_cell_serve(&work);
 }

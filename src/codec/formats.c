@@ -73,6 +73,7 @@ static bool is_avif(const unsigned char *bytes, size_t size)
 #define GF_CREATES(name) .create = name,
 #define GF_TAKES_MEMORY(name) .sink_memory = name,
 #define GF_LOADS(name_) .library = &name_,
+#define GF_NAMES(name) .folder = name,
 /* clang-format off */
 #define GF_FORMAT_READ(id, choice_, name_, functions, ...) \
     {.format = GF_FILE_##id, .choice = (choice_), .name = (name_), functions __VA_ARGS__},

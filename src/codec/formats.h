@@ -48,9 +48,10 @@ struct gf_file_type {
      * header. */
     bool in_program;
     bool windowed;   /* a source may be asked for a part of a picture (struct gf_source's window) */
-    bool one_thread; /* the format's reader starts no thread */
-    bool has_end;    /* the reader stops at the end of the picture: another one can follow in the
-                      * input */
+    bool one_thread;        /* the format's reader starts no thread */
+    gf_folder_call *folder; /* NULL, or the library opens a picture by its name */
+    bool has_end; /* the reader stops at the end of the picture: another one can follow in the
+                   * input */
     enum gf_lossy lossy;
     bool fitted;       /* options->max_bytes and options->target_ssim can choose the quality */
     int lossless_bits; /* the most bits of a sample that options->lossless can keep */
@@ -93,6 +94,9 @@ struct gf_foreign {
 const struct gf_foreign *gf_foreign_format(const unsigned char *bytes, size_t size);
 /* Returns the format of files with this extension; NULL if there is none. */
 const struct gf_foreign *gf_foreign_named(const char *extension);
+/* Whether the input, which begins as `format` says, is a slide that OpenSlide is to read
+ * (slides.c). */
+bool gf_is_slide(struct gf_input *input, enum gf_file_format format);
 /* Whether the list, such as "jpg jpeg jpe", contains the word; upper and lower case count as the
  * same. */
 bool gf_word_in_list(const char *list, const char *word);

@@ -684,7 +684,8 @@ int main(int argc, char **argv)
     if (argc == 3 && !strcmp(argv[1], GF_CELL_ARGUMENT) && !strcmp(argv[2], "icc"))
         return serve_profiles();
     if (argc == 3 && !strcmp(argv[1], GF_CELL_ARGUMENT))
-        return gf_cell_serve(true, load_library, hostile_open);
+        return gf_cell_serve(
+            &(struct gf_cell_work){.threads = true, .open = hostile_open, .warm = load_library});
     alarm(120);
     without_cells = run_in_child(find_no_cells);
     without_luck = run_in_child(fail_to_start);

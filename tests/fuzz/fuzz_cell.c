@@ -172,7 +172,7 @@ static void read_file(unsigned steps)
     options.threads = 1;
     FUZZ_CHECK(!gf_input_open_memory("GIF89a", 6, "x.gif", &input, &error), "%s", error.text);
     const enum gf_status status =
-        gf_cell_source_open(input, "gif", &options, &source, &absent, &error);
+        gf_cell_source_open(input, "gif", false, &options, &source, &absent, &error);
     FUZZ_CHECK(!absent && (!status || *error.text), "%d", status);
     if (source) {
         read_picture(source, steps);

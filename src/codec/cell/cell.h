@@ -11,10 +11,11 @@
 #define GF_CELL_ARGUMENT "--decoder-cell"
 
 /* Opens the picture in a cell of that format (its word, such as "webp"). The input must be at the
- * picture's start. *absent becomes true if this machine or the build has no cells; the call then
+ * picture's start. by_name: the cell's library opens the file by its name. *absent becomes true if
+ * this machine or the build has no cells, or none that can open a file by its name; the call then
  * fails and leaves the input as it was. The call fails with GF_ERROR_MEMORY if a cell cannot be
  * started at the moment. */
-enum gf_status gf_cell_source_open(struct gf_input *input, const char *format,
+enum gf_status gf_cell_source_open(struct gf_input *input, const char *format, bool by_name,
                                    const struct gf_options *options, struct gf_source **source,
                                    bool *absent, struct gf_error *error) GF_CHECKED;
 
@@ -34,8 +35,17 @@ void gf_cells_read_profiles(void);
 void gf_cells_join(void);
 void gf_cells_leave(void);
 
+/* What the children of a zygote do. */
+struct gf_cell_work {
+    bool threads;           /* they may start threads */
+    gf_source_opener *open; /* opens pictures */
+    /* Makes the libraries load all that they need, before the first fork; may be NULL. */
+    enum gf_status (*warm)(struct gf_error *error);
+    /* NULL, or the library opens the picture by its name: a child may read the file and this
+     * folder, and nothing else. */
+    gf_folder_call *folder;
+};
+
 /* Runs a zygote: a process whose forked children become cells. Each child confines itself and
- * serves until the program closes its socket. `threads`: children may start threads; `open` opens
- * pictures; `warm` makes the libraries load all that they need, before the first fork. Returns the
- * exit status. */
-int gf_cell_serve(bool threads, enum gf_status (*warm)(struct gf_error *), gf_source_opener *open);
+ * serves until the program closes its socket. Returns the exit status. */
+int gf_cell_serve(const struct gf_cell_work *work);

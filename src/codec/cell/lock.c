@@ -1,10 +1,12 @@
 #include "codec/cell/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -54,6 +56,7 @@ enum gf_status gf_cell_fail_errno(int why, const char *what, struct gf_error *er
 
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
+#define SYS_landlock_add_rule 445
 #define SYS_landlock_restrict_self 446
 #endif
 
@@ -62,13 +65,41 @@ struct ruleset {
     uint64_t files, network, scopes;
 };
 
-/* Forbids every access to files and network that the kernel's version of Landlock can forbid.
- * *landlock gets the version, 0 where there is no Landlock. */
-static enum gf_status forbid_files(uint32_t *landlock, struct gf_error *error)
+struct __attribute__((packed)) rule {
+    uint64_t accesses;
+    int32_t descriptor;
+};
+
+static long landlock_version(void)
+{
+    enum { VERSION = 1 };
+    return syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION);
+}
+
+/* Allows reading the file, or the folder's files and names. Does nothing if it does not exist. */
+static bool allow_reading(long rules, const char *path)
+{
+    enum { BENEATH = 1, READ_FILE = 1 << 2, READ_NAMES = 1 << 3 };
+    struct stat file;
+    struct rule rule = {.descriptor = *path ? open(path, O_PATH | O_CLOEXEC) : -1};
+    if (rule.descriptor < 0)
+        return true;
+    const bool known = !fstat(rule.descriptor, &file);
+    rule.accesses = READ_FILE | (known && S_ISDIR(file.st_mode) ? READ_NAMES : 0);
+    const bool added = known && !syscall(SYS_landlock_add_rule, rules, BENEATH, &rule, 0);
+    close(rule.descriptor);
+    return added;
+}
+
+/* Forbids every access to files and network that the kernel's version of Landlock can forbid, but
+ * for reading `names`, a file and a folder, if that is not NULL. *landlock gets the version, 0
+ * where there is no Landlock. */
+static enum gf_status forbid_files(const char *const names[2], uint32_t *landlock,
+                                   struct gf_error *error)
 {
     static const unsigned file_bits[] = {0, 13, 14, 15, 15, 16};
-    enum { VERSION = 1, TCP = 3, SOCKETS_AND_SIGNALS = 3, NEWEST = 5 };
-    const long version = syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION);
+    enum { TCP = 3, SOCKETS_AND_SIGNALS = 3, NEWEST = 5 };
+    const long version = landlock_version();
     *landlock = 0;
     if (version < 1)
         return GF_OK;
@@ -78,9 +109,12 @@ static enum gf_status forbid_files(uint32_t *landlock, struct gf_error *error)
         .scopes = version >= 6 ? SOCKETS_AND_SIGNALS : 0};
     const size_t size = sizeof(uint64_t) * (version >= 6 ? 3 : version >= 4 ? 2 : 1);
     const long rules = syscall(SYS_landlock_create_ruleset, &all, size, 0);
-    const int why = rules >= 0 && !syscall(SYS_landlock_restrict_self, rules, 0) ? 0
-                    : errno                                                      ? errno
-                                                                                 : EPERM;
+    const bool allowed =
+        rules >= 0 &&
+        (!names || (allow_reading(rules, names[0]) && allow_reading(rules, names[1])));
+    const int why = allowed && !syscall(SYS_landlock_restrict_self, rules, 0) ? 0
+                    : errno                                                   ? errno
+                                                                              : EPERM;
     if (rules >= 0)
         close((int)rules);
     if (!why)
@@ -114,15 +148,19 @@ static const char allowed[] =
 /* These calls fail with EACCES instead of ending the process: libraries make them, but can do
  * without. */
 static const char refused[] =
-    "open openat openat2 access faccessat faccessat2 stat lstat fstat newfstatat statx statfs "
-    "fstatfs readlink readlinkat getcwd getdents64 ioctl fcntl lseek read pread64 getuid "
-    "geteuid getgid getegid sched_setaffinity sched_getparam sched_setparam "
-    "sched_getscheduler sched_setscheduler sched_get_priority_max sched_get_priority_min "
-    "setpriority getpriority mlock munlock mbind set_mempolicy get_mempolicy getrusage "
-    "getrlimit setrlimit";
+    "openat2 statfs fstatfs getcwd ioctl getuid geteuid getgid getegid sched_setaffinity "
+    "sched_getparam sched_setparam sched_getscheduler sched_setscheduler sched_get_priority_max "
+    "sched_get_priority_min setpriority getpriority mlock munlock mbind set_mempolicy "
+    "get_mempolicy getrusage getrlimit setrlimit";
+
+/* So do these, unless the cell's library opens files by their names, which Landlock limits. */
+static const char reading[] =
+    "open openat access faccessat faccessat2 stat lstat fstat newfstatat statx readlink "
+    "readlinkat getdents64 lseek read pread64";
 
 /* The list of system calls, which a zygote makes once for all cells that it forks. */
 static scmp_filter_ctx filter;
+static bool with_names; /* the list has the calls for files with names */
 
 /* Adds a call to the list with what happens at it. Does nothing if this architecture lacks the
  * call. Returns an errno, 0 for success. */
@@ -176,6 +214,9 @@ static int add_conditions(bool threads)
         {"prctl", fail, {{0, SCMP_CMP_NE, PR_SET_NAME, 0}}, 1},
         {"prlimit64", allow, {{2, SCMP_CMP_EQ, 0, 0}}, 1},
         {"prlimit64", fail, {{2, SCMP_CMP_NE, 0, 0}}, 1},
+        /* SQLite locks what it reads; the commands behind F_SETLKW send signals. */
+        {"fcntl", with_names ? allow : fail, {{1, SCMP_CMP_LE, F_SETLKW, 0}}, 1},
+        {"fcntl", fail, {{1, SCMP_CMP_GT, F_SETLKW, 0}}, 1},
     };
     int why = 0;
     for (size_t i = 0; !why && i < sizeof rules / sizeof *rules; i++)
@@ -194,13 +235,19 @@ static int fill(bool threads)
     why = why ? why : add_conditions(threads);
     why = why ? why : add_all(SCMP_ACT_ALLOW, allowed);
     why = why ? why : add_all(SCMP_ACT_ERRNO(EACCES), refused);
+    why = why ? why : add_all(with_names ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EACCES), reading);
+    why = why || !with_names ? why : add_all(SCMP_ACT_ALLOW, "dup fadvise64");
+    for (int call = SYS_landlock_create_ruleset;
+         !why && with_names && call <= SYS_landlock_restrict_self; call++)
+        why = -calls.seccomp_rule_add_exact_array(filter, SCMP_ACT_ALLOW, call, 0, NULL);
     /* The list cannot see the flags of clone3, which lie in memory. If it fails with ENOSYS the C
      * library calls clone. */
     return why ? why : add(SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
 }
 
-enum gf_status gf_cell_lock_prepare(bool threads, struct gf_error *error)
+enum gf_status gf_cell_lock_prepare(bool threads, bool names, struct gf_error *error)
 {
+    with_names = names;
     GF_TRY(gf_library_load(&library, "a cell for decoders", GF_ERROR_UNAVAILABLE, error));
     const int why = fill(threads);
     return why ? gf_cell_fail_errno(why, "a list of system calls", error) : GF_OK;
@@ -219,7 +266,10 @@ enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error)
     (void)prctl(PR_SET_DUMPABLE, 0);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return gf_cell_fail_errno(errno, "no_new_privs", error);
-    GF_TRY(forbid_files(landlock, error));
+    if (with_names)
+        *landlock = (uint32_t)(landlock_version() > 0 ? landlock_version() : 0);
+    else
+        GF_TRY(forbid_files(NULL, landlock, error));
     int why = add(SCMP_ACT_ALLOW, "tgkill", 1, &own);
     why = why ? why : -calls.seccomp_load(filter);
     return why ? gf_cell_fail_errno(why, "the kernel or a container allows no list of system calls",
@@ -227,11 +277,22 @@ enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error)
                : GF_OK;
 }
 
+enum gf_status gf_cell_lock_names(const char *file, const char *folder, struct gf_error *error)
+{
+    uint32_t landlock = 0;
+    if (!gf_cell_lock_is_real)
+        return GF_OK;
+    GF_TRY(forbid_files((const char *const[]){file, folder}, &landlock, error));
+    return landlock ? GF_OK
+                    : gf_fail(error, GF_ERROR_MEMORY, "Landlock does not confine the decoder");
+}
+
 #else
 
-enum gf_status gf_cell_lock_prepare(bool threads, struct gf_error *error)
+enum gf_status gf_cell_lock_prepare(bool threads, bool names, struct gf_error *error)
 {
     (void)threads;
+    (void)names;
     return gf_fail(error, GF_ERROR_UNAVAILABLE,
                    "a cell for decoders: the program was built without libseccomp-dev");
 }
@@ -239,7 +300,14 @@ enum gf_status gf_cell_lock_prepare(bool threads, struct gf_error *error)
 enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error)
 {
     *landlock = 0;
-    return gf_cell_lock_prepare(false, error);
+    return gf_cell_lock_prepare(false, false, error);
+}
+
+enum gf_status gf_cell_lock_names(const char *file, const char *folder, struct gf_error *error)
+{
+    (void)file;
+    (void)folder;
+    return gf_cell_lock_prepare(false, false, error);
 }
 
 #endif

@@ -219,13 +219,19 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
 enum gf_status gf_cell_fail_errno(int why, const char *what, struct gf_error *error);
 
 /* Makes the list of system calls with which this process's children lock themselves. `threads`:
- * they may start threads. Fails where the build has no libseccomp. */
-enum gf_status gf_cell_lock_prepare(bool threads, struct gf_error *error) GF_CHECKED;
+ * they may start threads; `names`: they will call gf_cell_lock_names(). Fails where the build has
+ * no libseccomp. */
+enum gf_status gf_cell_lock_prepare(bool threads, bool names, struct gf_error *error) GF_CHECKED;
 
 /* Locks the calling process, a child, for good. *landlock gets the version of Landlock's interface,
  * 0 where the kernel has none: then the list of system calls alone keeps files and network away.
  * Fails if the kernel or a container does not allow the list, or memory runs out. */
 enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error) GF_CHECKED;
+
+/* Lets a process whose list has the calls for files read these two alone, a file and a folder with
+ * all below it ("" or a missing one: none), before it reads anything of a picture. */
+enum gf_status gf_cell_lock_names(const char *file, const char *folder,
+                                  struct gf_error *error) GF_CHECKED;
 
 /* False in a build with a sanitizer: such a build locks nothing, since the sanitizer makes system
  * calls that are not in the list. */

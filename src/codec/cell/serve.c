@@ -1,4 +1,5 @@
 /* The cell's side: the process that decodes pictures for the program, confined (cell.h). */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "icc/icc.h"
 
 struct serving {
-    gf_source_opener *open;
+    const struct gf_cell_work *work;
     unsigned char *shared;
     /* the picture that is being decoded */
     struct gf_options options;
@@ -68,7 +69,7 @@ static void close_picture(struct serving *serving)
         munmap(serving->file, serving->file_bytes);
     gf_icc_hand(NULL, NULL);
     free((void *)serving->inks_icc.data);
-    *serving = (struct serving){.open = serving->open, .shared = serving->shared};
+    *serving = (struct serving){.work = serving->work, .shared = serving->shared};
 }
 
 /* Copies the CMYK profile from the shared memory, where the program puts it since the cell can open
@@ -88,8 +89,25 @@ static bool take_inks(struct serving *serving, const struct gf_cell_open *reques
     return true;
 }
 
-static enum gf_status open_input(struct serving *serving, const struct gf_cell_open *request,
+/* Lets this process read the picture's file and folder by their names, and nothing else. */
+static enum gf_status open_named(struct serving *serving, const struct gf_cell_open *request,
                                  int descriptor, struct gf_error *error)
+{
+    char file[PATH_MAX], folder[PATH_MAX];
+    const int own = dup(descriptor);
+    if (own < 0)
+        return gf_fail(error, GF_ERROR_READ, "%s: cannot be opened", request->name);
+    GF_TRY(gf_input_open_descriptor(own, request->offset, (struct gf_pages){-1, -1}, request->name,
+                                    &serving->input, error));
+    if (!gf_input_path(serving->input, file, sizeof file))
+        *file = '\0'; /* the reader will refuse it */
+    memcpy(folder, file, sizeof folder);
+    serving->work->folder(folder);
+    return gf_cell_lock_names(file, folder, error);
+}
+
+static enum gf_status map_input(struct serving *serving, const struct gf_cell_open *request,
+                                int descriptor, struct gf_error *error)
 {
     serving->file_bytes = (size_t)(request->offset + request->size);
     void *const mapped =
@@ -98,8 +116,14 @@ static enum gf_status open_input(struct serving *serving, const struct gf_cell_o
     if (mapped == MAP_FAILED)
         return gf_fail(error, GF_ERROR_READ, "%s: cannot be mapped", request->name);
     serving->file = mapped;
-    GF_TRY(gf_input_open_memory(serving->file + request->offset, (size_t)request->size,
-                                request->name, &serving->input, error));
+    return gf_input_open_memory(serving->file + request->offset, (size_t)request->size,
+                                request->name, &serving->input, error);
+}
+
+static enum gf_status open_input(struct serving *serving, const struct gf_cell_open *request,
+                                 int descriptor, struct gf_error *error)
+{
+    GF_TRY((serving->work->folder ? open_named : map_input)(serving, request, descriptor, error));
     gf_input_choose_pages(serving->input, (struct gf_pages){request->page, request->last_page});
     if (request->headers_only)
         gf_input_set_headers_only(serving->input);
@@ -129,7 +153,7 @@ static void open_picture(struct serving *serving, const struct gf_cell_open *req
                                 ? open_input(serving, request, descriptor, &error)
                                 : gf_fail(&error, GF_ERROR_MEMORY, "out of memory");
     if (!status)
-        status = serving->open(serving->input, &serving->options, &serving->source, &error);
+        status = serving->work->open(serving->input, &serving->options, &serving->source, &error);
     if (!status)
         gf_cell_write_header(serving->source, &message.header, serving->shared);
     message.header.status = status;
@@ -198,16 +222,16 @@ static bool lock(void)
     return !status;
 }
 
-int gf_cell_serve(bool threads, enum gf_status (*warm)(struct gf_error *), gf_source_opener *open)
+int gf_cell_serve(const struct gf_cell_work *work)
 {
     enum { WRONG = 2 };
-    struct serving serving = {.open = open};
+    struct serving serving = {.work = work};
     union gf_cell_message message;
     struct gf_error error;
     int descriptor;
-    enum gf_status status = gf_cell_lock_prepare(threads, &error);
-    if (!status && warm)
-        status = warm(&error);
+    enum gf_status status = gf_cell_lock_prepare(work->threads, work->folder, &error);
+    if (!status && work->warm)
+        status = work->warm(&error);
     if (!gf_zygote_serve(status, &error))
         return 0;
     void *const shared =

@@ -384,13 +384,19 @@ static enum gf_status open_in(struct cell_source *source, struct gf_error *error
     return fail_of_input(source, status, error);
 }
 
-enum gf_status gf_cell_source_open(struct gf_input *input, const char *format,
+enum gf_status gf_cell_source_open(struct gf_input *input, const char *format, bool by_name,
                                    const struct gf_options *options, struct gf_source **source,
                                    bool *absent, struct gf_error *error)
 {
     struct gf_cell *cell = NULL;
-    enum gf_status status = gf_cell_take(format, options->sandbox_program,
-                                         options->sandbox == GF_SANDBOX_ALL, &cell, error);
+    enum gf_status status =
+        gf_cell_take(format, options->sandbox_program,
+                     by_name || options->sandbox == GF_SANDBOX_ALL, &cell, error);
+    if (!status && by_name && !cell->landlock) {
+        (void)gf_cell_end(cell);
+        status = gf_fail(error, GF_ERROR_UNAVAILABLE,
+                         "this kernel has no Landlock, which would let it open its file alone");
+    }
     *absent = status == GF_ERROR_UNAVAILABLE;
     if (status) {
         char why[sizeof error->text];

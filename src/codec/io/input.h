@@ -118,6 +118,9 @@ struct gf_said *gf_input_said(struct gf_input *input);
 bool gf_input_times(const struct gf_input *input, struct timespec times[2]);
 /* Sets the time of the last change of an input in memory. */
 void gf_input_set_time(struct gf_input *input, struct timespec changed);
+/* Writes the path, without symbolic links, of the regular file that the input is; `size` is the
+ * path's room. Returns false if the input is no file with a name, or a part of one. */
+bool gf_input_path(const struct gf_input *input, char *path, size_t size);
 /* The input's name for messages: its path, or "stdin". */
 const char *gf_input_name(const struct gf_input *input);
 

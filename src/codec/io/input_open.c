@@ -2,6 +2,7 @@
  * end with the choice of a picture, such as "[3]" or "[depth]". */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -194,6 +195,19 @@ enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input 
         gf_input_keep_all(opened);
     *input = opened;
     return GF_OK;
+}
+
+bool gf_input_path(const struct gf_input *input, char *path, size_t size)
+{
+    char link[40];
+    struct stat named, opened;
+    if (!input->regular || input->memory || input->fd < 0 || input->base || input->narrowed)
+        return false;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", input->fd);
+    const ssize_t length = readlink(link, path, size - 1);
+    path[length < 0 ? 0 : length] = '\0';
+    return length > 0 && !stat(path, &named) && !fstat(input->fd, &opened) &&
+           named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
 bool gf_input_times(const struct gf_input *input, struct timespec times[2])

@@ -40,7 +40,7 @@ struct gf_stored {
     enum gf_stored_colour colour;
     bool is_float; /* samples are floating-point numbers */
     /* The variant of a file format that has several, such as "DNG"; "": none is known. */
-    char kind[8];
+    char kind[24];
     uint16_t pictures[GF_PICTURE_KINDS]; /* how many pictures of each kind the file has; all 0: the
                                           * file has `pages` pages or frames */
 };
