@@ -440,9 +440,6 @@ static enum gf_status check(const struct gf_sink_order *order,
                             struct gf_error *error)
 {
     const char *const name = gf_output_name(order->output);
-    if (choice->layout > GF_LAYOUT_ANY && choice->layout < GF_LAYOUT_COG)
-        return gf_fail(error, GF_ERROR_USAGE, "%s: a TIFF's layouts are cog and subifds, not %s",
-                       name, gf_pyramid_word((int)(choice->layout - GF_LAYOUT_DZ)));
     if (choice->overlap >= 0)
         return gf_fail(error, GF_ERROR_USAGE, "%s: a TIFF's tiles do not overlap", name);
     if (side % SIDE)

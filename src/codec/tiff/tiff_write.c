@@ -200,6 +200,10 @@ enum gf_status gf_tiff_coding_of(const struct gf_sink_order *order, struct gf_ti
     if (options->tiff_compression == GF_TIFF_WEBP &&
         (coding->bits != 8 || coding->inks || gf_colour_channels(coding->format) < 3))
         return gf_fail(error, GF_ERROR_UNFIT, "%s: WebP in TIFF has RGB of 8 bits", name);
+    /* Before version 4.5.1 libtiff lets libwebp change the colours of what is transparent. */
+    if (options->tiff_compression == GF_TIFF_WEBP && options->lossless &&
+        gf_has_alpha(coding->format))
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: WebP in TIFF is not lossless with alpha", name);
     if (!is_jpeg(options))
         return GF_OK;
     if (options->lossless)
