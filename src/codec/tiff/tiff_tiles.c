@@ -34,7 +34,7 @@ struct coder {
 
 struct tiles {
     struct gf_tile_store base;
-    struct gf_tiff_coding coding; /* of the full size */
+    struct gf_tiff_coding coding; /* of a picture of one tile */
     struct gf_options options;
     struct gf_metadata metadata; /* a copy, for GF_LAYOUT_COG */
     struct gf_pyramid pyramid;
@@ -47,28 +47,29 @@ struct tiles {
     struct coder coder[];
 };
 
+/* The bytes of a coded row of a tile, and of a tile. */
 static size_t tile_row_bytes(const struct gf_tiff_coding *coding)
 {
-    return ((size_t)coding->tile_width * (size_t)coding->format.channels * (size_t)coding->bits +
-            7) /
-           8;
+    return gf_tiff_row_bytes(coding->format, coding->bits);
+}
+
+static size_t tile_bytes(const struct gf_tiff_coding *coding)
+{
+    return tile_row_bytes(coding) * (size_t)coding->tile_height;
 }
 
 /* ---- coding tiles ---- */
 
 static enum gf_status open_coder(struct tiles *tiles, struct coder *coder, struct gf_error *error)
 {
-    struct gf_tiff_coding coding = tiles->coding;
-    const size_t row_bytes = tile_row_bytes(&coding);
-    coding.format.width = coding.tile_width;
-    coding.format.height = coding.tile_height;
-    coder->pixels = malloc(row_bytes * (size_t)coding.tile_height + gf_row_bytes(coding.format));
+    const struct gf_tiff_coding *const coding = &tiles->coding;
+    coder->pixels = malloc(tile_bytes(coding) + gf_row_bytes(coding->format));
     if (!coder->pixels)
         return gf_fail_memory(error);
     GF_TRY(gf_output_open_memory(gf_output_name(tiles->output), &coder->output, error));
     GF_TRY(gf_tiff_open(&coder->handle, NULL, coder->output, tiles->mode, 0, error));
-    return gf_tiff_set_coding(&coder->handle, &coding) ? GF_OK
-                                                       : gf_tiff_fail(&coder->handle, -1, 0, error);
+    return gf_tiff_set_coding(&coder->handle, coding) ? GF_OK
+                                                      : gf_tiff_fail(&coder->handle, -1, 0, error);
 }
 
 /* Copies the pixels to a whole tile. Beyond the picture's edges the last pixels are repeated, which
@@ -80,7 +81,7 @@ static void fill(const struct gf_tiff_coding *coding, const struct gf_tile *tile
                  pixel = (size_t)tile->format.channels * (size_t)tile->format.bits / 8,
                  wide = (size_t)coding->tile_width * pixel,
                  own = (size_t)tile->format.width * pixel;
-    unsigned char *const apart = pixels + row_bytes * (size_t)coding->tile_height;
+    unsigned char *const apart = pixels + tile_bytes(coding);
     for (int y = 0; y < coding->tile_height; y++) {
         unsigned char *const to = pixels + row_bytes * (size_t)y, *const row = coding->bits == 1
                                                                                    ? apart
@@ -104,14 +105,14 @@ static enum gf_status tiles_encode(struct gf_tile_store *store, int worker,
     static const unsigned char head[HEAD];
     struct tiles *const tiles = (struct tiles *)store;
     struct coder *const coder = &tiles->coder[worker];
-    const size_t bytes = tile_row_bytes(&tiles->coding) * (size_t)tiles->coding.tile_height;
+    const tmsize_t bytes = (tmsize_t)tile_bytes(&tiles->coding);
     if (!coder->handle.tiff)
         GF_TRY(open_coder(tiles, coder, error));
     fill(&tiles->coding, tile, coder->pixels);
     GF_TRY(gf_output_rewind(coder->output, error));
     GF_TRY(gf_output_write(coder->output, head, sizeof head, error));
     gf_tiff_begin(&coder->handle);
-    if (gf_tiff.TIFFWriteEncodedTile(coder->handle.tiff, 0, coder->pixels, (tmsize_t)bytes) < 0)
+    if (gf_tiff.TIFFWriteEncodedTile(coder->handle.tiff, 0, coder->pixels, bytes) < 0)
         return gf_tiff_fail(&coder->handle, -1, 0, error);
     const size_t size = (size_t)gf_output_size(coder->output) - sizeof head;
     GF_TRY(gf_coded_room(coded, size, error));
@@ -374,8 +375,7 @@ static void tiles_close(struct gf_tile_store *store)
 static bool make_levels(struct tiles *tiles, uint64_t *bytes)
 {
     bool done = true;
-    const uint64_t tile = tile_row_bytes(&tiles->coding) * (uint64_t)tiles->coding.tile_height;
-    *bytes = tile * (uint64_t)gf_pyramid_tiles(&tiles->pyramid);
+    *bytes = tile_bytes(&tiles->coding) * (uint64_t)gf_pyramid_tiles(&tiles->pyramid);
     for (int i = 0; i < tiles->pyramid.levels; i++) {
         struct level *const level = &tiles->level[i];
         const size_t count =
@@ -422,15 +422,14 @@ struct gf_codec_memory gf_tiff_store_memory(struct gf_format format,
     if (gf_pyramid_choose(options, &choice, NULL))
         return (struct gf_codec_memory){0};
     const struct gf_pyramid pyramid = plan(format, &choice, options);
-    const int threads = gf_codec_threads(options);
-    const uint64_t table = sizeof(int64_t) + sizeof(uint32_t),
-                   tile = gf_row_bytes((struct gf_format){pyramid.tile_width, 1, format.channels,
-                                                          format.bits}) *
-                          (uint64_t)pyramid.tile_height;
-    struct gf_codec_memory memory = gf_pyramid_memory(&pyramid, threads);
-    /* libtiff makes two tables of its own. A coder has a tile, the coded tile and libtiff's. */
-    memory.bytes += (uint64_t)gf_pyramid_tiles(&pyramid) * 3 * table;
-    memory.bytes += 3 * tile * (uint64_t)threads;
+    const uint64_t threads = (uint64_t)gf_codec_threads(options),
+                   side = (uint64_t)pyramid.tile_width,
+                   pixel = (uint64_t)format.channels * (uint64_t)format.bits / 8,
+                   tables = 3 * (sizeof(int64_t) + sizeof(uint32_t)); /* libtiff has its own */
+    struct gf_codec_memory memory = gf_pyramid_memory(&pyramid, (int)threads);
+    /* A coder has a tile, the coded tile and libtiff's. */
+    memory.bytes +=
+        (uint64_t)gf_pyramid_tiles(&pyramid) * tables + 3 * side * side * pixel * threads;
     return memory;
 }
 
@@ -468,8 +467,8 @@ enum gf_status gf_tiff_store_open(const struct gf_sink_order *order, struct gf_p
     tiles->base = (struct gf_tile_store){tiles_encode, tiles_put, tiles_finish, tiles_close};
     tiles->options = *order->options;
     tiles->coding = coding;
-    tiles->coding.tile_width = pyramid->tile_width;
-    tiles->coding.tile_height = pyramid->tile_height;
+    tiles->coding.format.width = tiles->coding.tile_width = pyramid->tile_width;
+    tiles->coding.format.height = tiles->coding.tile_height = pyramid->tile_height;
     tiles->coding.options = &tiles->options;
     tiles->pyramid = *pyramid;
     tiles->layout = choice.layout;
