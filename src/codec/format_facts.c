@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/fail.h"
+#include "codec/common/pyramid/pyramid.h"
 #include "codec/codec.h"
 #include "codec/common/rows/samples.h"
 #include "codec/formats.h"
@@ -281,6 +282,9 @@ bool gf_output_animates(const char *name, const struct gf_options *options, enum
                               format = options->format ? options->format
                                        : named         ? named
                                                        : own;
+    enum gf_pyramid_layout layout;
+    if (!gf_pyramid_layout_of(name, options, &layout, &(struct gf_error){0}) && layout)
+        return false;
     return gf_format_animates_unasked(own) && gf_format_animates_unasked(format) &&
            (format != GF_FILE_PNG || own == GF_FILE_PNG ||
             (name && !strcasecmp(gf_extension_of(name), "apng")));

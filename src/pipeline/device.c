@@ -13,6 +13,7 @@
 #include "codec/common/checks.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
+#include "codec/layouts/layouts.h"
 #include "pipeline/pipeline_state.h"
 
 void gf_pipeline_begin_next_profile(struct gf_pipeline *pipeline)
@@ -378,7 +379,7 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
     work.options.warn = pipeline->remote_warn;
     struct gf_remote_result result = {0};
     enum gf_status status = GF_OK;
-    if (may_hand_over(task))
+    if (may_hand_over(task) && !gf_tiles_named(task->path, &pipeline->options))
         status = gf_input_descriptor(task->input, &work.in, &work.in_offset, error);
     if (status)
         return status;

@@ -35,8 +35,14 @@ static enum gf_pyramid_layout layout_of(const char *name, const struct gf_option
                : layout;
 }
 
-bool gf_tiles_plan(const char *name, struct gf_format format, const struct gf_options *options,
-                   struct gf_pyramid *pyramid)
+bool gf_tiles_named(const char *name, const struct gf_options *options)
+{
+    return layout_of(name, options) != GF_LAYOUT_NONE;
+}
+
+/* Sets the plan of the pyramid, and returns true; returns false if the output is none. */
+static bool tiles_plan(const char *name, struct gf_format format, const struct gf_options *options,
+                       struct gf_pyramid *pyramid)
 {
     struct gf_pyramid_choice choice;
     const enum gf_pyramid_layout layout = layout_of(name, options);
@@ -63,7 +69,7 @@ struct gf_codec_memory gf_tiles_memory(const char *name, enum gf_file_format fil
                                        struct gf_format format, const struct gf_options *options)
 {
     struct gf_pyramid pyramid;
-    return gf_tiles_plan(name, format, options, &pyramid)
+    return tiles_plan(name, format, options, &pyramid)
                ? gf_pyramid_memory(&pyramid, gf_codec_threads(options))
                : gf_sink_memory(file_format, format, options);
 }
@@ -456,7 +462,7 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
     struct gf_pyramid pyramid;
     struct gf_pyramid_choice choice;
     const char *const name = gf_output_name(output);
-    if (!gf_tiles_plan(name, format, options, &pyramid))
+    if (!tiles_plan(name, format, options, &pyramid))
         return gf_sink_open(output, file_format, format, metadata, options, sink, error);
     GF_TRY(gf_pyramid_choose(options, &choice, error));
     if (metadata && metadata->inks)

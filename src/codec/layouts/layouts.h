@@ -17,7 +17,5 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
 /* Does what gf_sink_memory() does, for an output of that name (NULL: to memory). */
 struct gf_codec_memory gf_tiles_memory(const char *name, enum gf_file_format file_format,
                                        struct gf_format format, const struct gf_options *options);
-/* Sets the plan of a pyramid of such a layout in an output of that name, and returns true; returns
- * false if it is none. */
-bool gf_tiles_plan(const char *name, struct gf_format format, const struct gf_options *options,
-                   struct gf_pyramid *pyramid);
+/* Whether an output of that name (NULL: to memory) is a pyramid of such a layout. */
+bool gf_tiles_named(const char *name, const struct gf_options *options);

@@ -356,7 +356,8 @@ static enum gf_status take_sink(const struct gf_attempt *attempt, const struct g
     struct gf_picture_task *const task = branch->task;
     const bool is_frame = source && source->next && !task->each;
     struct gf_metadata own = *metadata; /* a copy; its blobs belong to the source */
-    own.animated = is_frame && gf_format_animates(task->file_format);
+    own.animated = is_frame && gf_format_animates(task->file_format) &&
+                   !gf_tiles_named(task->path, &pipeline->options);
     const struct gf_bytes *const bytes = task->destination ? task->destination->bytes : NULL;
     if (bytes && bytes->y4m && !own.y4m.size)
         own.y4m = (struct gf_blob){(unsigned char *)bytes->y4m, strlen(bytes->y4m) + 1};

@@ -1,0 +1,163 @@
+# Pyramids: the names and sizes of tiles in each layout, also of pictures of odd sizes; what is refused; runs that are
+# killed, interrupted, or meet what is there already.
+
+gpufilter -i in.ppm -o odd.png 'resize=w=301:h=155'
+gpufilter -i in.ppm -o small.png 'resize=w=60:h=40'
+
+# tree FOLDER: its files, in one line.
+tree()
+{
+    (cd "$1" && find . -type f | sed 's/^..//' | LC_ALL=C sort | tr '\n' ' ')
+}
+
+# size FILE WIDTH HEIGHT
+size()
+{
+    gpufilter --info=json -i "$1" | grep -q "\"width\": *$2,.*\"height\": *$3[,}]" ||
+        problem "$1 is not $2x$3: $(gpufilter --info=json -i "$1" | head -c 200)"
+}
+
+begin "Deep Zoom: levels down to one pixel, tiles that overlap, and the .dzi"
+run 0 gpufilter -i odd.png -o odd.dzi --format=png --tile-size=64
+[ "$(ls odd_files | sort -n | tr '\n' ' ')" = "0 1 2 3 4 5 6 7 8 9 " ] || problem "levels: $(ls odd_files)"
+[ "$(find odd_files/9 -type f | wc -l)" -eq 15 ] || problem "level 9: $(tree odd_files/9)"
+[ "$(tree odd_files/7)" = "0_0.png 1_0.png " ] || problem "level 7: $(tree odd_files/7)"
+size odd_files/9/0_0.png 65 65
+size odd_files/9/1_1.png 66 66
+size odd_files/9/4_2.png 46 28
+size odd_files/0/0_0.png 1 1
+for word in 'Format="png"' 'Overlap="1"' 'TileSize="64"' 'Width="301"' 'Height="155"' http://schemas.microsoft.com/deepzoom/2008; do
+    grep -qF "$word" odd.dzi || problem "the .dzi has no $word"
+done
+gpufilter -i odd.png -o cut.png 'crop=66:66:63:63'
+run 0 gpufilter --compare=cut.png -i odd_files/9/1_1.png
+gpufilter -i small.png -o half.png 'resize=50%:kernel=area'
+run 0 gpufilter -i small.png -o small.dzi --format=png
+run 0 gpufilter --compare=half.png -i small_files/5/0_0.png
+
+begin "the usual tiles are JPEGs of 254 pixels; options choose others"
+run 0 gpufilter -i odd.png -o usual.dzi
+grep -q 'Format="jpeg"' usual.dzi || problem "no JPEG in $(cat usual.dzi)"
+size usual_files/9/0_0.jpeg 255 155
+run 0 gpufilter -i odd.png -o usual.dzi --quality=10 --pyramid=dz:overlap=0:shrink=lanczos3
+size usual_files/9/0_0.jpeg 254 155
+[ "$(ls | grep -c usual)" -eq 2 ] || problem "left behind: $(ls -a)"
+
+begin "Zoomify, Google and IIIF are folders"
+run 0 gpufilter -i odd.png -o z --pyramid=zoomify --tile-size=128
+[ "$(tree z)" = "ImageProperties.xml TileGroup0/0-0-0.jpg TileGroup0/1-0-0.jpg TileGroup0/1-1-0.jpg TileGroup0/2-0-0.jpg \
+TileGroup0/2-0-1.jpg TileGroup0/2-1-0.jpg TileGroup0/2-1-1.jpg TileGroup0/2-2-0.jpg TileGroup0/2-2-1.jpg " ] || problem "$(tree z)"
+grep -q 'WIDTH="301" HEIGHT="155" NUMTILES="9"' z/ImageProperties.xml || problem "$(cat z/ImageProperties.xml)"
+run 0 gpufilter -i odd.png -o g --pyramid=google --tile-size=128 --format=png
+[ "$(tree g)" = "0/0/0.png 1/0/0.png 1/0/1.png 2/0/0.png 2/0/1.png 2/0/2.png 2/1/0.png 2/1/1.png 2/1/2.png blank.png " ] ||
+    problem "$(tree g)"
+size g/2/1/2.png 128 128
+run 0 gpufilter -i odd.png -o i --pyramid=iiif:id=https://example.org:80/iiif --tile-size=128
+[ "$(tree i)" = "0,0,128,128/128,/0/default.jpg 0,0,256,155/128,/0/default.jpg 0,0,301,155/76,/0/default.jpg 0,128,128,27/128,/0/default.jpg \
+128,0,128,128/128,/0/default.jpg 128,128,128,27/128,/0/default.jpg 256,0,45,128/45,/0/default.jpg 256,0,45,155/23,/0/default.jpg \
+256,128,45,27/45,/0/default.jpg info.json " ] || problem "$(tree i)"
+grep -q '"@id": "https://example.org:80/iiif/i"' i/info.json || problem "$(cat i/info.json)"
+run 0 gpufilter -i small.png -o i3 --pyramid=iiif3:id=https://example.org
+[ "$(tree i3)" = "0,0,60,40/60,40/0/default.jpg full/max/0/default.jpg info.json " ] || problem "$(tree i3)"
+
+begin "tiles of Google that are all white have no file"
+gpufilter -i small.png -o white.png 'resize=20:20,pad=w=300:h=300:gravity=northwest:colour=white'
+run 0 gpufilter -i white.png -o blank --pyramid=google --tile-size=128 --format=png
+[ "$(tree blank)" = "0/0/0.png 1/0/0.png 2/0/0.png blank.png " ] || problem "$(tree blank)"
+
+begin "a .szi is a zip of the same files, with the same bytes each time"
+run 0 gpufilter -i odd.png -o odd.szi --format=png --tile-size=64
+run 0 gpufilter -i odd.png -o again.szi --format=png --tile-size=64 --threads=1
+[ "$(wc -c <odd.szi)" -gt 10000 ] || problem "$(wc -c <odd.szi) bytes"
+if command -v python3 >/dev/null; then
+    python3 - >zip.txt 2>&1 <<'END' || problem "$(cat zip.txt)"
+import zipfile
+one = zipfile.ZipFile("odd.szi")
+assert one.testzip() is None
+assert set(one.namelist()) == {"odd/odd.dzi"} | {"odd/" + name for name in
+    __import__("glob").glob("odd_files/*/*")}, one.namelist()
+for name in one.namelist():
+    assert one.read(name) == open(name[4:], "rb").read(), name
+two = zipfile.ZipFile("again.szi")
+assert [one.read(name) for name in one.namelist()] == [two.read(name) for name in two.namelist()]
+END
+fi
+
+begin "a batch makes a pyramid of each picture"
+mkdir in && cp odd.png small.png in
+run 0 gpufilter -i in -o out/ --pyramid=dz
+[ "$(ls out | tr '\n' ' ')" = "odd.dzi odd_files small.dzi small_files " ] || problem "$(ls out)"
+run 0 gpufilter -i in -o 'out2/{stem}' --pyramid=google
+[ "$(ls out2 | tr '\n' ' ')" = "odd small " ] || problem "$(ls out2)"
+run 0 gpufilter -i in -o out3/ --pyramid=zoomify
+[ "$(ls out3 | tr '\n' ' ')" = "odd small " ] || problem "$(ls out3)"
+run 0 gpufilter -i in/odd.png -o out4/a.dzi -o out4/a.png invert
+
+begin "what does not fit is refused in words, and nothing is written"
+for bad in "a.dzi --pyramid=google" "a.png --pyramid" "a --pyramid" "a --pyramid=dz" "a.dzi --pyramid=foo" "a --pyramid=iiif" \
+    "a.dzi --pyramid=dz:overlap=254" "a.dzi --tile-size=0" "a.dzi --tile-size=9000" "a.dzi --format=tiff" \
+    "a.dzi --max-bytes=1k" "a.dzi --lossless" "a --pyramid=google:overlap=1" "- --pyramid=google"; do
+    # shellcheck disable=SC2086 # words
+    run 2 gpufilter -i odd.png -o $bad
+done
+[ -z "$(ls -d a* 2>/dev/null | grep -v again)" ] || problem "$(ls -d a*)"
+run 4 gpufilter -i odd.png -o a.dzi --max-output=1k
+stderr_like "a.dzi: is over --max-output"
+[ -z "$(find . -name '*.gpufilter-*')" ] || problem "left behind: $(find . -name '*.gpufilter-*')"
+[ ! -e a.dzi ] && [ ! -e a_files ] || problem "an output that is too large is there"
+
+begin "only a folder of tiles is replaced, and with --no-clobber none"
+mkdir mine && echo dear >mine/letter
+run 4 gpufilter -i odd.png -o mine --pyramid=google
+stderr_like "mine: is a folder with .letter."
+[ "$(cat mine/letter)" = dear ] || problem "the letter is gone"
+mkdir own_files && echo dear >own_files/letter
+run 4 gpufilter -i odd.png -o own.dzi
+[ "$(ls -A own_files)" = letter ] && [ ! -e own.dzi ] || problem "own.dzi: $(ls -A own_files)"
+run 75 gpufilter -i odd.png -o g --pyramid=google --no-clobber
+stderr_like "g: is there already"
+before=$(cksum odd.dzi)
+run 75 gpufilter -i small.png -o odd.dzi --no-clobber
+[ "$(cksum odd.dzi)" = "$before" ] || problem "odd.dzi was replaced"
+run 0 gpufilter -i small.png -o g --pyramid=google --tile-size=16
+[ -e g/2/0/0.jpg ] && [ ! -e g/2/0/0.png ] || problem "old tiles are left: $(tree g)"
+
+begin "killed in the middle, nothing looks complete, and the next run removes what is left"
+gpufilter -i in.ppm -o large.ppm 'resize=w=800:h=800:kernel=nearest'
+run 0 gpufilter -i large.ppm -o k.dzi --tile-size=32
+tiles=$(find k_files -type f | wc -l)
+middle=0
+
+# until_begun: waits until the run has begun to write tiles.
+until_begun()
+{
+    for _ in $(seq 2000); do
+        [ -z "$(ls -d .k_files*/9 2>/dev/null)" ] || return 0
+        [ -e "/proc/$job" ] || return 0
+    done
+}
+
+for round in 1 2 3 4; do
+    rm -rf k.dzi k_files
+    "$GPUFILTER" -i large.ppm -o k.dzi --tile-size=16 --threads=1 -q &
+    job=$!
+    until_begun
+    kill -9 $job 2>/dev/null
+    wait $job 2>/dev/null
+    [ -z "$(find . -maxdepth 1 -name '.k_files*')" ] || middle=1
+    [ ! -e k.dzi ] || [ "$(find k_files -type f | wc -l)" -gt "$tiles" ] || problem "k.dzi without its tiles"
+done
+[ $middle -eq 1 ] || problem "no run was killed in the middle"
+run 0 gpufilter -i large.ppm -o k.dzi --tile-size=32
+[ "$(find k_files -type f | wc -l)" -eq "$tiles" ] || problem "another number of tiles"
+[ "$(find . -maxdepth 1 -name '.k*' | wc -l)" -eq 0 ] || problem "left behind: $(find . -maxdepth 1 -name '.k*' | head -3)"
+
+begin "interrupted, the tiles are removed at once, and an older pyramid stays"
+before=$(cksum k.dzi k_files/*/0_0.jpeg)
+"$GPUFILTER" -i large.ppm -o k.dzi --tile-size=16 --threads=1 -q &
+job=$!
+until_begun
+kill -TERM $job 2>/dev/null
+wait $job 2>/dev/null
+[ "$(find . -maxdepth 1 -name '.k*' | wc -l)" -eq 0 ] || problem "left behind: $(find . -maxdepth 1 -name '.k*' | head -3)"
+[ "$(cksum k.dzi k_files/*/0_0.jpeg)" = "$before" ] || problem "the older pyramid has changed"
