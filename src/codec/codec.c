@@ -720,8 +720,8 @@ static enum gf_status warm(struct gf_error *error)
         return GF_ERROR_MEMORY;
     /* The tiles of a TIFF may be JPEG 2000. */
     struct gf_library *const jp2 = gf_file_type(GF_FILE_JP2)->library;
-    if (own->format == GF_FILE_TIFF && jp2)
-        (void)!gf_library_load(jp2, own->name, GF_ERROR_LIBRARY, NULL);
+    if (only->format == GF_FILE_TIFF && jp2)
+        (void)!gf_library_load(jp2, only->name, GF_ERROR_LIBRARY, NULL);
     memcpy(file + magic.offset, magic.bytes, magic.length);
     if (gf_input_open_memory(file, sizeof file, only->name, &input, NULL))
         return GF_OK;

@@ -2,6 +2,8 @@
  * file's layout, the compression and the kind of pixels. */
 #include "codec/codec_test.h"
 
+#include <math.h>
+
 #include "codec/common/pyramid/pyramid.h"
 #include "codec/formats.h"
 #include "codec/tiff/tiff.h"
@@ -116,13 +118,13 @@ static uint64_t number(const struct file *file, int directory, uint16_t tag)
     return value;
 }
 
-static uint64_t get(const struct file *file, uint64_t at, int bytes)
+static uint64_t get(const struct file *file, uint64_t at, int bytes, bool big_endian)
 {
     unsigned char text[8];
     uint64_t value = 0;
     assert_true(file->reader.read(file->reader.context, at, text, (size_t)bytes));
     for (int i = 0; i < bytes; i++)
-        value |= (uint64_t)text[i] << 8 * i;
+        value |= (uint64_t)text[big_endian ? bytes - 1 - i : i] << 8 * i;
     return value;
 }
 
@@ -134,7 +136,8 @@ static struct file open_file(bool below)
     assert_int_equal(gf_input_open(in_folder("a.tif"), false, &file.input, &failure), GF_OK);
     file.reader = gf_ifd_reader_of(file.input, &at);
     assert_false(file.reader.big_tiff);
-    for (; at; at = get(&file, at + 2 + 12 * get(&file, at, 2), 4))
+    const bool big_endian = file.reader.big_endian;
+    for (; at; at = get(&file, at + 2 + 12 * get(&file, at, 2, big_endian), 4, big_endian))
         file.directory[file.directories++] = at;
     if (below) {
         assert_int_equal(file.directories, 1);
@@ -150,7 +153,8 @@ static void read_level(const struct file *file, int level, struct picture *pictu
     const struct gf_options options = plain_options();
     struct bytes bytes = load(in_folder("a.tif"));
     for (int i = 0; i < 4; i++)
-        bytes.data[4 + i] = (unsigned char)(file->directory[level] >> 8 * i);
+        bytes.data[file->reader.big_endian ? 7 - i : 4 + i] =
+            (unsigned char)(file->directory[level] >> 8 * i);
     save(in_folder("level.tif"), bytes.data, bytes.size);
     free(bytes.data);
     if (decode(in_folder("level.tif"), &options, picture))
@@ -173,9 +177,9 @@ static void check_places(const struct file *file, enum gf_pyramid_layout layout)
                 continue;
             assert_true(offset[t] > file->directory[file->directories - 1]);
             assert_true(offset[t] >= end);
-            assert_int_equal(get(file, offset[t] - 4, 4), size[t]);
-            assert_int_equal(get(file, offset[t] + size[t], 4),
-                             get(file, offset[t] + size[t] - 4, 4));
+            assert_int_equal(get(file, offset[t] - 4, 4, false), size[t]);
+            assert_int_equal(get(file, offset[t] + size[t], 4, false),
+                             get(file, offset[t] + size[t] - 4, 4, false));
             end = offset[t] + size[t];
         }
     }
@@ -255,6 +259,124 @@ static void test_jpeg(void **state)
     }
 }
 
+/* WebP without loss, if libtiff has it. */
+static void test_webp(void **state)
+{
+    if (gf_tiff.TIFFIsCODECConfigured(COMPRESSION_WEBP)) {
+        struct gf_options options = options_of(GF_TIFF_WEBP, 8);
+        struct picture picture = random_picture(150, 97, 3, 8);
+        struct witness witness;
+        options.pyramid = "";
+        options.tile_size = 48;
+        options.lossless = true;
+        if (write_tiles(&picture, &options, &witness))
+            fail_msg("%s", failure.text);
+        check_file(&witness, GF_LAYOUT_ANY, 48, 0);
+        free_witness(&witness);
+        free_picture(&picture);
+    }
+}
+
+/* Single bits: each level is cut at half of the scale. */
+static void test_bits(void **state)
+{
+    for (int kind = 0; kind < 4; kind++) {
+        struct gf_options options = options_of(kind & 1 ? GF_TIFF_G4 : GF_TIFF_DEFLATE, 1);
+        struct picture picture = smooth_picture(150, 97, 1, 8);
+        struct witness witness;
+        options.pyramid = kind & 2 ? "cog" : "";
+        options.tile_size = 48;
+        if (write_tiles(&picture, &options, &witness))
+            fail_msg("%s", failure.text);
+        for (int i = 0; i < witness.pyramid.levels; i++)
+            for (size_t at = 0; at < picture_bytes(witness.level[i].format); at++)
+                witness.level[i].data[at] = witness.level[i].data[at] > 127 ? 255 : 0;
+        check_file(&witness, kind & 2 ? GF_LAYOUT_COG : GF_LAYOUT_ANY, 48, 0);
+        free_witness(&witness);
+        free_picture(&picture);
+    }
+}
+
+/* The picture's directory has its metadata, wherever EXIF's directories lie, and the warnings are
+ * given once. */
+static void test_metadata(void **state)
+{
+    static const char profile[] = "no profile, but bytes";
+    for (int layout = 0; layout < 3; layout++) {
+        struct gf_options options = options_of(GF_TIFF_DEFLATE, 8);
+        struct picture picture = random_picture(200, 100, 3, 8), back;
+        struct witness witness;
+        bool left_out = false;
+        assert_true(gf_metadata_set(&picture.metadata, "artist=Ann\ndate=2024-05-01T12:30:00"));
+        assert_true(gf_blob_set(&picture.metadata.icc, profile, sizeof profile));
+        assert_true(gf_texts_add_latin1(&picture.metadata.texts, "Source", "a", 1, &left_out));
+        picture.metadata.density_x = picture.metadata.density_y = 10000;
+        options.pyramid = layout ? gf_pyramid_word((int)(layouts[layout] - GF_LAYOUT_DZ)) : "";
+        options.tile_size = 64;
+        if (write_tiles(&picture, &options, &witness))
+            fail_msg("%s", failure.text);
+        assert_int_equal(warnings, 1);
+        check_file(&witness, layouts[layout], 64, 0);
+        assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_OK);
+        const struct gf_exif_facts exif = gf_exif_read(&back.metadata.exif);
+        assert_string_equal(exif.artist, "Ann");
+        assert_string_equal(exif.time, "2024-05-01T12:30:00");
+        assert_int_equal(back.metadata.icc.size, sizeof profile);
+        assert_memory_equal(back.metadata.icc.data, profile, sizeof profile);
+        assert_true(fabs(back.metadata.density_x - 10000) < 0.1);
+        free_picture(&back);
+        free_picture(&picture);
+        free_witness(&witness);
+    }
+}
+
+/* One level, without a pyramid, by way of the usual call. */
+static void test_one_level(void **state)
+{
+    struct gf_options options = plain_options();
+    struct picture picture = random_picture(150, 97, 3, 16), back;
+    options.tile_size = 32;
+    assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_OK);
+    struct file file = open_file(false);
+    assert_int_equal(file.directories, 1);
+    assert_int_equal(number(&file, 0, TAG_SIDE), 32);
+    gf_input_close(file.input);
+    assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_OK);
+    assert_same_pixels(&picture, &back);
+    free_picture(&back);
+    free_picture(&picture);
+}
+
+static void check_refused(struct picture *picture, const struct gf_options *options,
+                          enum gf_status status, const char *why)
+{
+    assert_int_equal(encode(in_folder("refused.tif"), picture, options), status);
+    assert_failure_says(why);
+    assert_int_equal(access(in_folder("refused.tif"), F_OK), -1);
+}
+
+static void test_refusals(void **state)
+{
+    struct gf_options options = plain_options();
+    struct picture gray = random_picture(20, 10, 1, 8);
+    options.pyramid = "";
+    options.tile_size = 100;
+    check_refused(&gray, &options, GF_ERROR_USAGE, "16 divides the side of a TIFF's tiles");
+    options.tile_size = 0;
+    options.pyramid = "overlap=1";
+    check_refused(&gray, &options, GF_ERROR_USAGE, "a TIFF's tiles do not overlap");
+    options.pyramid = "cog";
+    options.tiff_compression = GF_TIFF_WEBP;
+    check_refused(&gray, &options, GF_ERROR_UNFIT, "WebP in TIFF has RGB of 8 bits");
+    options.tiff_compression = GF_TIFF_JPEG;
+    options.lossless = true;
+    check_refused(&gray, &options, GF_ERROR_UNFIT, "JPEG in TIFF is never lossless");
+    options.lossless = false;
+    gray.metadata.animated = true;
+    check_refused(&gray, &options, GF_ERROR_UNFIT, "one picture is written as tiles");
+    free_picture(&gray);
+}
+
 int main(void)
 {
     const struct gf_file_type *const type = gf_file_type(GF_FILE_TIFF);
@@ -263,9 +385,10 @@ int main(void)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_jpeg),
+        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_jpeg),      cmocka_unit_test(test_webp),
+        cmocka_unit_test(test_bits),      cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_one_level), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("tiff tiles", tests, make_folder, remove_folder);
 }

@@ -103,6 +103,10 @@ struct gf_tiff_coding {
     const struct gf_options *options;
 };
 
+static inline size_t gf_tiff_row_bytes(struct gf_format format, int bits)
+{
+    return ((size_t)format.width * (size_t)format.channels * (size_t)bits + 7) / 8;
+}
 /* Makes the coding of a picture, but for its strips or tiles. Fails if the compression does not fit
  * the picture. */
 enum gf_status gf_tiff_coding_of(const struct gf_sink_order *order, struct gf_tiff_coding *coding,

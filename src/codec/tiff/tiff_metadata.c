@@ -95,7 +95,7 @@ static bool set_blob(const struct gf_tiff_handle *handle, uint32_t tag, const st
 
 /* Tags of EXIF that libtiff does not know and must be told of. */
 static const TIFFFieldInfo fields[] = {
-#define BYTES(tag, type, name) \
+#define SEVERAL(tag, type, name) \
     { \
         tag, TIFF_VARIABLE2, TIFF_VARIABLE2, type, FIELD_CUSTOM, 1, 1, name \
     }
@@ -105,12 +105,12 @@ static const TIFFFieldInfo fields[] = {
     }
     NUMBER(GF_IFD_RATING, "Rating"),
     NUMBER(GF_IFD_RATING_PERCENT, "RatingPercent"),
-    BYTES(GF_IFD_XP_TITLE, TIFF_BYTE, "XPTitle"),
-    BYTES(GF_IFD_XP_TITLE + 1, TIFF_BYTE, "XPComment"),
-    BYTES(GF_IFD_XP_TITLE + 2, TIFF_BYTE, "XPAuthor"),
-    BYTES(GF_IFD_XP_TITLE + 3, TIFF_BYTE, "XPKeywords"),
-    BYTES(GF_IFD_XP_SUBJECT, TIFF_BYTE, "XPSubject"),
-    BYTES(GF_IFD_PRINT, TIFF_UNDEFINED, "PrintIM")};
+    SEVERAL(GF_IFD_XP_TITLE, TIFF_BYTE, "XPTitle"),
+    SEVERAL(GF_IFD_XP_TITLE + 1, TIFF_BYTE, "XPComment"),
+    SEVERAL(GF_IFD_XP_TITLE + 2, TIFF_BYTE, "XPAuthor"),
+    SEVERAL(GF_IFD_XP_TITLE + 3, TIFF_BYTE, "XPKeywords"),
+    SEVERAL(GF_IFD_XP_SUBJECT, TIFF_BYTE, "XPSubject"),
+    SEVERAL(GF_IFD_PRINT, TIFF_UNDEFINED, "PrintIM")};
 
 /* Whether a tag needs no copy: it describes the samples and where they are, or this file handles it
  * by its name. */
@@ -209,19 +209,15 @@ static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *
 
 /* The tags gf_geo_tags. */
 static const TIFFFieldInfo geo_fields[] = {
-#define NUMBERS(tag, type, name) \
-    { \
-        tag, TIFF_VARIABLE2, TIFF_VARIABLE2, type, FIELD_CUSTOM, 1, 1, name \
-    }
 #define TEXT(tag, name) \
     { \
         tag, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_ASCII, FIELD_CUSTOM, 1, 0, name \
     }
-    NUMBERS(33550, TIFF_DOUBLE, "ModelPixelScale"),
-    NUMBERS(33922, TIFF_DOUBLE, "ModelTiepoint"),
-    NUMBERS(34264, TIFF_DOUBLE, "ModelTransformation"),
-    NUMBERS(34735, TIFF_SHORT, "GeoKeyDirectory"),
-    NUMBERS(34736, TIFF_DOUBLE, "GeoDoubleParams"),
+    SEVERAL(33550, TIFF_DOUBLE, "ModelPixelScale"),
+    SEVERAL(33922, TIFF_DOUBLE, "ModelTiepoint"),
+    SEVERAL(34264, TIFF_DOUBLE, "ModelTransformation"),
+    SEVERAL(34735, TIFF_SHORT, "GeoKeyDirectory"),
+    SEVERAL(34736, TIFF_DOUBLE, "GeoDoubleParams"),
     TEXT(34737, "GeoAsciiParams"),
     TEXT(42112, "GDAL_METADATA"),
     TEXT(42113, "GDAL_NODATA")};

@@ -3,10 +3,10 @@
  * cannot write the tiles of several directories in turn. Therefore their bytes are written here, as
  * they come, and at the end libtiff writes each directory as if it had written the tiles, whose
  * offsets it gets as ends of the file (tile_at). */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
@@ -15,15 +15,14 @@
 #include "codec/tiff/tiff.h"
 
 /* Tiles have a side that is a multiple of SIDE (TIFF 6.0, section 15). A tile is coded behind
- * HEAD bytes: the header of a file that nobody reads. */
-enum { SIDE = 16, HEAD = 16, USUAL_SIDE = 256, COG_SIDE = 512 };
+ * HEAD bytes: the header of a file that nobody reads. In a COG AROUND bytes are on both sides. */
+enum { SIDE = 16, HEAD = 16, USUAL_SIDE = 256, COG_SIDE = 512, AROUND = 4 };
 
 struct level {
     int64_t *offset; /* where each tile begins: in the output or, for GF_LAYOUT_COG, in the spool */
     uint32_t *bytes;
-    int64_t base; /* offset of the spool's first byte in the file; 0: the tiles are in the output */
-    int64_t size; /* bytes in the spool */
-    int spool;    /* -1: none */
+    int64_t base; /* offset of the spool's first byte in the file; 0: there is no spool */
+    struct gf_output *spool; /* a file without a name; NULL: none */
 };
 
 struct coder {
@@ -35,7 +34,7 @@ struct coder {
 
 struct tiles {
     struct gf_tile_store base;
-    struct gf_tiff_coding coding; /* of the full size */
+    struct gf_tiff_coding coding; /* of a picture of one tile */
     struct gf_options options;
     struct gf_metadata metadata; /* a copy, for GF_LAYOUT_COG */
     struct gf_pyramid pyramid;
@@ -48,28 +47,29 @@ struct tiles {
     struct coder coder[];
 };
 
+/* The bytes of a coded row of a tile, and of a tile. */
 static size_t tile_row_bytes(const struct gf_tiff_coding *coding)
 {
-    return ((size_t)coding->tile_width * (size_t)coding->format.channels * (size_t)coding->bits +
-            7) /
-           8;
+    return gf_tiff_row_bytes(coding->format, coding->bits);
+}
+
+static size_t tile_bytes(const struct gf_tiff_coding *coding)
+{
+    return tile_row_bytes(coding) * (size_t)coding->tile_height;
 }
 
 /* ---- coding tiles ---- */
 
 static enum gf_status open_coder(struct tiles *tiles, struct coder *coder, struct gf_error *error)
 {
-    struct gf_tiff_coding coding = tiles->coding;
-    const size_t row_bytes = tile_row_bytes(&coding);
-    coding.format.width = coding.tile_width;
-    coding.format.height = coding.tile_height;
-    coder->pixels = malloc(row_bytes * (size_t)coding.tile_height + gf_row_bytes(coding.format));
+    const struct gf_tiff_coding *const coding = &tiles->coding;
+    coder->pixels = malloc(tile_bytes(coding) + gf_row_bytes(coding->format));
     if (!coder->pixels)
         return gf_fail_memory(error);
     GF_TRY(gf_output_open_memory(gf_output_name(tiles->output), &coder->output, error));
     GF_TRY(gf_tiff_open(&coder->handle, NULL, coder->output, tiles->mode, 0, error));
-    return gf_tiff_set_coding(&coder->handle, &coding) ? GF_OK
-                                                       : gf_tiff_fail(&coder->handle, -1, 0, error);
+    return gf_tiff_set_coding(&coder->handle, coding) ? GF_OK
+                                                      : gf_tiff_fail(&coder->handle, -1, 0, error);
 }
 
 /* Copies the pixels to a whole tile. Beyond the picture's edges the last pixels are repeated, which
@@ -81,7 +81,7 @@ static void fill(const struct gf_tiff_coding *coding, const struct gf_tile *tile
                  pixel = (size_t)tile->format.channels * (size_t)tile->format.bits / 8,
                  wide = (size_t)coding->tile_width * pixel,
                  own = (size_t)tile->format.width * pixel;
-    unsigned char *const apart = pixels + row_bytes * (size_t)coding->tile_height;
+    unsigned char *const apart = pixels + tile_bytes(coding);
     for (int y = 0; y < coding->tile_height; y++) {
         unsigned char *const to = pixels + row_bytes * (size_t)y, *const row = coding->bits == 1
                                                                                    ? apart
@@ -103,11 +103,11 @@ static enum gf_status code(const struct tiles *tiles, struct coder *coder, struc
                            struct gf_error *error)
 {
     static const unsigned char head[HEAD];
-    const size_t bytes = tile_row_bytes(&tiles->coding) * (size_t)tiles->coding.tile_height;
+    const tmsize_t bytes = (tmsize_t)tile_bytes(&tiles->coding);
     GF_TRY(gf_output_rewind(coder->output, error));
     GF_TRY(gf_output_write(coder->output, head, sizeof head, error));
     gf_tiff_begin(&coder->handle);
-    if (gf_tiff.TIFFWriteEncodedTile(coder->handle.tiff, 0, coder->pixels, (tmsize_t)bytes) < 0)
+    if (gf_tiff.TIFFWriteEncodedTile(coder->handle.tiff, 0, coder->pixels, bytes) < 0)
         return gf_tiff_fail(&coder->handle, -1, 0, error);
     const size_t size = (size_t)gf_output_size(coder->output) - sizeof head;
     GF_TRY(gf_coded_room(coded, size, error));
@@ -135,7 +135,7 @@ static enum gf_status splice(const struct tiles *tiles, struct coder *coder,
                              struct gf_error *error)
 {
     static const unsigned char end[] = {0xFF, 0xD9};
-    const size_t pixels = tile_row_bytes(&tiles->coding) * (size_t)tiles->coding.tile_height;
+    const size_t pixels = tile_bytes(&tiles->coding);
     if (!coder->head) {
         memset(coder->pixels, 0, pixels);
         GF_TRY(code(tiles, coder, coded, error));
@@ -169,30 +169,26 @@ static enum gf_status tiles_encode(struct gf_tile_store *store, int worker,
 
 /* ---- keeping them ---- */
 
-static enum gf_status fail_spool(const struct tiles *tiles, struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_OUTPUT, "%s: its tiles cannot be kept in %s: %s",
-                   gf_output_name(tiles->output), gf_spool_folder(), strerror(errno));
-}
-
-/* Appends a tile to the level's spool, between its size and its last 4 bytes, by which GDAL reads
- * it with one request. */
+/* Appends a tile to the level's spool, between its size and its last bytes, by which GDAL reads it
+ * with one request. */
 static enum gf_status spool(struct tiles *tiles, struct level *level, const struct gf_coded *coded,
                             struct gf_error *error)
 {
-    enum { AROUND = 4 };
     const unsigned char size[AROUND] = {
         (unsigned char)coded->size, (unsigned char)(coded->size >> 8),
         (unsigned char)(coded->size >> 16), (unsigned char)(coded->size >> 24)};
-    const size_t end = coded->size < AROUND ? 0 : coded->size - AROUND;
-    if (level->spool < 0)
-        level->spool = gf_spool_open();
-    if (level->spool < 0 || !gf_write_fully(level->spool, size, AROUND) ||
-        !gf_write_fully(level->spool, coded->data, coded->size) ||
-        !gf_write_fully(level->spool, coded->data + end, AROUND))
-        return fail_spool(tiles, error);
-    level->size += (int64_t)coded->size + 2 * AROUND;
-    return GF_OK;
+    if (!level->spool) {
+        char name[200];
+        const int file = gf_spool_open();
+        snprintf(name, sizeof name, "%.100s: its tiles in %.80s", gf_output_name(tiles->output),
+                 gf_spool_folder());
+        if (file < 0)
+            return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", name, strerror(errno));
+        GF_TRY(gf_output_open_descriptor(file, name, &level->spool, error));
+    }
+    GF_TRY(gf_output_write(level->spool, size, AROUND, error));
+    GF_TRY(gf_output_write(level->spool, coded->data, coded->size, error));
+    return gf_output_write(level->spool, coded->data + coded->size - AROUND, AROUND, error);
 }
 
 static enum gf_status tiles_put(struct gf_tile_store *store, const struct gf_tile *tile,
@@ -204,7 +200,7 @@ static enum gf_status tiles_put(struct gf_tile_store *store, const struct gf_til
                          (size_t)tile->column;
     level->bytes[index] = (uint32_t)coded->size;
     if (tiles->layout == GF_LAYOUT_COG) {
-        level->offset[index] = level->size + 4;
+        level->offset[index] = (level->spool ? gf_output_size(level->spool) : 0) + AROUND;
         return spool(tiles, level, coded, error);
     }
     level->offset[index] = gf_output_size(tiles->output);
@@ -239,10 +235,10 @@ static bool set_tables(const struct tiles *tiles, const struct gf_tiff_handle *h
     void *tables = NULL;
     float *reference = NULL;
     const struct coder *coder = tiles->coder;
-    while (!coder->handle.tiff)
-        coder++;
     if (tiles->options.tiff_compression != GF_TIFF_JPEG)
         return true;
+    while (!coder->handle.tiff)
+        coder++;
     return gf_tiff.TIFFGetField(coder->handle.tiff, TIFFTAG_JPEGTABLES, &size, &tables) &&
            gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_JPEGTABLES, size, tables) &&
            (!gf_tiff.TIFFGetField(coder->handle.tiff, TIFFTAG_REFERENCEBLACKWHITE, &reference) ||
@@ -303,79 +299,61 @@ static enum gf_status make_head(struct tiles *tiles, struct gf_output *head, str
     return status;
 }
 
-/* Writes what the output in memory has, up to `end`, with zeros behind it. */
-static enum gf_status append(struct tiles *tiles, struct gf_output *from, int64_t end,
-                             struct gf_error *error)
-{
-    size_t size = 0;
-    GF_TRY(gf_output_commit(from, error));
-    unsigned char *const bytes = gf_output_take(from, &size);
-    enum gf_status status = size ? gf_output_write(tiles->output, bytes, size, error) : GF_OK;
-    free(bytes);
-    while (!status && gf_output_size(tiles->output) < end)
-        status = gf_output_write(tiles->output, "", 1, error);
-    return status;
-}
-
-static enum gf_status append_spool(struct tiles *tiles, const struct level *level,
-                                   struct gf_error *error)
+/* Appends what was written to another output. */
+static enum gf_status append(struct tiles *tiles, struct gf_output *from, struct gf_error *error)
 {
     enum { PIECE = 1 << 20 };
+    const int64_t end = gf_output_size(from);
     unsigned char *const piece = malloc(PIECE);
     enum gf_status status = piece ? GF_OK : gf_fail_memory(error);
-    for (int64_t at = 0; !status && at < level->size;) {
-        const ssize_t got = pread(level->spool, piece, PIECE, at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        errno = got ? errno : EIO;
-        status = got > 0 ? gf_output_write(tiles->output, piece, (size_t)got, error)
-                         : fail_spool(tiles, error);
-        at += got;
+    for (int64_t at = 0; !status && at < end; at += PIECE) {
+        const size_t size = end - at < PIECE ? (size_t)(end - at) : PIECE;
+        status = gf_output_read_at(from, at, piece, size, error);
+        if (!status)
+            status = gf_output_write(tiles->output, piece, size, error);
     }
     free(piece);
     return status;
 }
 
-/* Sets where each level begins, the smallest at `at`. */
-static void place_levels(struct tiles *tiles, int64_t at)
+/* Makes the bytes before the tiles until the offsets in them are right. Their number depends on
+ * offsets only where EXIF has a maker's note. */
+static enum gf_status make_heads(struct tiles *tiles, struct gf_output *head,
+                                 struct gf_output *exif, struct gf_error *error)
 {
-    for (int i = tiles->pyramid.levels - 1; i >= 0; i--) {
-        tiles->level[i].base = at;
-        at += tiles->level[i].size;
+    int64_t exif_at = 0, end = 0, before = -1;
+    for (int attempt = 0; end != before; attempt++) {
+        int64_t at = before = end;
+        for (int i = tiles->pyramid.levels - 1; i >= 0; i--) {
+            tiles->level[i].base = at;
+            at += gf_output_size(tiles->level[i].spool);
+        }
+        GF_TRY(gf_output_rewind(head, error));
+        GF_TRY(gf_output_rewind(exif, error));
+        GF_TRY(make_head(tiles, head, exif, exif_at, attempt == 1, error));
+        if (gf_output_size(head) % 2)
+            GF_TRY(gf_output_write(head, "", 1, error));
+        exif_at = gf_output_size(head);
+        end = exif_at + gf_output_size(exif);
     }
+    return GF_OK;
 }
 
-/* Makes the directories until the offsets in them are right. The sizes do not depend on offsets
- * but for those of a maker's note in EXIF. */
 static enum gf_status finish_cog(struct tiles *tiles, struct gf_error *error)
 {
-    struct gf_output *head = NULL, *exif = NULL;
     const char *const name = gf_output_name(tiles->output);
-    int64_t exif_at = 0, data_at = 0, before;
-    int attempt = 0;
-    enum gf_status status;
-    do {
-        gf_output_close(head);
-        gf_output_close(exif);
-        head = exif = NULL;
-        before = data_at;
-        place_levels(tiles, data_at);
-        status = gf_output_open_memory(name, &head, error);
-        if (!status)
-            status = gf_output_open_memory(name, &exif, error);
-        if (!status)
-            status = make_head(tiles, head, exif, exif_at, attempt++ == 1, error);
-        if (!status) {
-            exif_at = (gf_output_size(head) + 1) & ~INT64_C(1);
-            data_at = (exif_at + gf_output_size(exif) + 1) & ~INT64_C(1);
-        }
-    } while (!status && data_at != before);
+    struct gf_output *head = NULL, *exif = NULL;
+    enum gf_status status = gf_output_open_memory(name, &head, error);
     if (!status)
-        status = append(tiles, head, exif_at, error);
+        status = gf_output_open_memory(name, &exif, error);
     if (!status)
-        status = append(tiles, exif, data_at, error);
+        status = make_heads(tiles, head, exif, error);
+    if (!status)
+        status = append(tiles, head, error);
+    if (!status)
+        status = append(tiles, exif, error);
     for (int i = tiles->pyramid.levels - 1; !status && i >= 0; i--)
-        status = append_spool(tiles, &tiles->level[i], error);
+        status = append(tiles, tiles->level[i].spool, error);
     gf_output_close(head);
     gf_output_close(exif);
     return status;
@@ -407,8 +385,7 @@ static void tiles_close(struct gf_tile_store *store)
         free(coder->pixels);
     }
     for (int i = 0; i < tiles->pyramid.levels; i++) {
-        if (tiles->level[i].spool >= 0)
-            close(tiles->level[i].spool);
+        gf_output_close(tiles->level[i].spool);
         free(tiles->level[i].offset);
         free(tiles->level[i].bytes);
     }
@@ -422,14 +399,13 @@ static void tiles_close(struct gf_tile_store *store)
 static bool make_levels(struct tiles *tiles, uint64_t *bytes)
 {
     bool done = true;
-    const uint64_t tile = tile_row_bytes(&tiles->coding) * (uint64_t)tiles->coding.tile_height;
-    *bytes = tile * (uint64_t)gf_pyramid_tiles(&tiles->pyramid);
+    *bytes = tile_bytes(&tiles->coding) * (uint64_t)gf_pyramid_tiles(&tiles->pyramid);
     for (int i = 0; i < tiles->pyramid.levels; i++) {
         struct level *const level = &tiles->level[i];
         const size_t count =
             (size_t)tiles->pyramid.level[i].columns * (size_t)tiles->pyramid.level[i].rows;
-        *level = (struct level){calloc(count, sizeof *level->offset),
-                                calloc(count, sizeof *level->bytes), 0, 0, -1};
+        level->offset = calloc(count, sizeof *level->offset);
+        level->bytes = calloc(count, sizeof *level->bytes);
         done &= level->offset && level->bytes;
     }
     return done;
@@ -440,6 +416,8 @@ static enum gf_status begin(struct tiles *tiles, const struct gf_sink_order *ord
 {
     uint64_t bytes;
     GF_TRY(make_levels(tiles, &bytes) ? GF_OK : gf_fail_memory(error));
+    /* Of noise JPEG can make more bytes than the pixels have. */
+    bytes *= tiles->options.tiff_compression == GF_TIFF_JPEG ? 2 : 1;
     tiles->mode = gf_tiff_mode(bytes, order->metadata);
     if (tiles->layout == GF_LAYOUT_COG) {
         const struct gf_options all = {.size = sizeof all};
@@ -471,15 +449,15 @@ struct gf_codec_memory gf_tiff_store_memory(struct gf_format format,
     if (gf_pyramid_choose(options, &choice, NULL))
         return (struct gf_codec_memory){0};
     const struct gf_pyramid pyramid = plan(format, &choice, options);
-    const int threads = gf_codec_threads(options);
-    const uint64_t table = sizeof(int64_t) + sizeof(uint32_t),
-                   tile = gf_row_bytes((struct gf_format){pyramid.tile_width, 1, format.channels,
-                                                          format.bits}) *
-                          (uint64_t)pyramid.tile_height;
-    struct gf_codec_memory memory = gf_pyramid_memory(&pyramid, threads);
-    /* libtiff makes two tables of its own. A coder has a tile, the coded tile and libtiff's. */
-    memory.bytes += (uint64_t)gf_pyramid_tiles(&pyramid) * 3 * table;
-    memory.bytes += 3 * tile * (uint64_t)threads;
+    const uint64_t threads = (uint64_t)gf_codec_threads(options),
+                   side = (uint64_t)pyramid.tile_width,
+                   pixel = (uint64_t)format.channels * (uint64_t)format.bits / 8,
+                   tables = 3 * (sizeof(int64_t) + sizeof(uint32_t)); /* libtiff has its own */
+    struct gf_codec_memory memory = gf_pyramid_memory(&pyramid, (int)threads);
+    /* A coder has a tile, the coded tile and libtiff's; a spool has a buffer. */
+    memory.bytes +=
+        (uint64_t)gf_pyramid_tiles(&pyramid) * tables + 3 * side * side * pixel * threads;
+    memory.bytes += choice.layout == GF_LAYOUT_COG ? (uint64_t)pyramid.levels << 20 : 0;
     return memory;
 }
 
@@ -489,9 +467,6 @@ static enum gf_status check(const struct gf_sink_order *order,
                             struct gf_error *error)
 {
     const char *const name = gf_output_name(order->output);
-    if (choice->layout > GF_LAYOUT_ANY && choice->layout < GF_LAYOUT_COG)
-        return gf_fail(error, GF_ERROR_USAGE, "%s: a TIFF's layouts are cog and subifds, not %s",
-                       name, gf_pyramid_word((int)(choice->layout - GF_LAYOUT_DZ)));
     if (choice->overlap >= 0)
         return gf_fail(error, GF_ERROR_USAGE, "%s: a TIFF's tiles do not overlap", name);
     if (side % SIDE)
@@ -528,8 +503,8 @@ enum gf_status gf_tiff_store_open(const struct gf_sink_order *order, struct gf_p
         !coding.inks)
         tiles->base.file = GF_FILE_JPEG;
     tiles->coding = coding;
-    tiles->coding.tile_width = pyramid->tile_width;
-    tiles->coding.tile_height = pyramid->tile_height;
+    tiles->coding.format.width = tiles->coding.tile_width = pyramid->tile_width;
+    tiles->coding.format.height = tiles->coding.tile_height = pyramid->tile_height;
     tiles->coding.options = &tiles->options;
     tiles->pyramid = *pyramid;
     tiles->layout = choice.layout;
