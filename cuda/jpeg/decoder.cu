@@ -593,8 +593,7 @@ static enum gf_status run_groups(struct gf_jpeg_decoder *decoder, struct member 
  * all that lies between them. Most tiles begin with the same bytes, up to their scans: what was
  * described for one holds for the next. */
 
-enum { TILES_MOST = 4096 };                         /* of a group */
-static constexpr uint64_t BETWEEN_MOST = 64u << 20; /* bytes between a group's tiles */
+enum { TILES_MOST = 4096 }; /* of a group */
 
 static bool suits(const struct gf_tiff_coded *coded, const struct gf_jpeg_header *header)
 {
@@ -672,7 +671,7 @@ static bool take_tiles(const struct gf_jpeg_decoder *decoder,
                        struct member *members, struct gf_jpeg_header *headers,
                        struct jpeg_amounts *sum, uint64_t *begin)
 {
-    uint64_t end = 0, scans = 0;
+    uint64_t end = 0;
     *begin = UINT64_MAX;
     memset(sum, 0, sizeof *sum);
     for (; sum->pictures < TILES_MOST && *next < most; ++*next) {
@@ -689,9 +688,7 @@ static bool take_tiles(const struct gf_jpeg_decoder *decoder,
         struct jpeg_amounts with = *sum;
         gf_jpeg_amounts_add(&with, &own);
         with.raw = high - low;
-        scans += stream->raw_bytes;
-        if (gf_jpeg_lay_out(NULL, &with).bytes > decoder->memory_most ||
-            with.raw > scans + BETWEEN_MOST)
+        if (gf_jpeg_lay_out(NULL, &with).bytes > decoder->memory_most)
             break;
         member->picture = picture;
         *sum = with;

@@ -141,8 +141,34 @@ uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size,
     return PICTURE_BYTES;
 }
 
+/* Decodes the tiles of a TIFF, which have tables of their own, one by one. */
+static void decode_tiles(const struct gf_jpeg_decode_picture *picture)
+{
+    const struct gf_tiff_coded *const coded = picture->tiles;
+    const int width = coded->tile_width, height = coded->tile_height;
+    const size_t row = (size_t)width * (size_t)coded->channels;
+    unsigned char *const tile = malloc(row * (size_t)height);
+    for (int i = 0; i < coded->columns * coded->rows; i++) {
+        const int x = i % coded->columns * width, y = i / coded->columns * height;
+        const int wide = coded->width - x < width ? coded->width - x : width;
+        size_t offset, size;
+        assert_true(gf_tiff_coded_tile(coded, picture->data, picture->size, i, &offset, &size));
+        const struct jpeg_file file = {(unsigned char *)picture->data + offset, size};
+        assert_true(jpeg_decode_reduced(&file, 1, width, height, tile, row));
+        for (int k = 0; k < height && y + k < coded->height; k++)
+            memcpy(picture->out.data + (size_t)(y + k) * picture->out.pitch +
+                       (size_t)(x * coded->channels),
+                   tile + (size_t)k * row, (size_t)(wide * coded->channels));
+    }
+    free(tile);
+}
+
 static void decode_picture(const struct gf_jpeg_decode_picture *picture)
 {
+    if (picture->tiles) {
+        decode_tiles(picture);
+        return;
+    }
     pthread_mutex_lock(&fake.lock);
     fake.reduction = picture->reduction;
     pthread_mutex_unlock(&fake.lock);

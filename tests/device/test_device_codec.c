@@ -168,6 +168,70 @@ static void test_nothing_crosses(void **state)
     }
 }
 
+#ifdef GF_LIBRARY_tiff
+/* Writes a BigTIFF of 2 x 2 tiles that are JPEGs, as in.tif. Its lists lie before the tiles. */
+static void write_tiles(int width, int height)
+{
+    enum { TILE = 64, TILES = 4, TAGS = 11, LISTS = 16 + 8 + 20 * TAGS + 8 };
+    const struct jpeg_kind kind = {.width = TILE,
+                                   .height = TILE,
+                                   .components = 3,
+                                   .h = {2, 1, 1},
+                                   .v = {2, 1, 1},
+                                   .quality = 80};
+    const uint64_t tags[TAGS][4] = {{256, 4, 1, (uint64_t)width},
+                                    {257, 4, 1, (uint64_t)height},
+                                    {258, 3, 3, 8 | 8 << 16 | (uint64_t)8 << 32},
+                                    {259, 3, 1, 7},
+                                    {262, 3, 1, 6},
+                                    {277, 3, 1, 3},
+                                    {322, 4, 1, TILE},
+                                    {323, 4, 1, TILE},
+                                    {324, 16, TILES, LISTS},
+                                    {325, 16, TILES, LISTS + 8 * TILES},
+                                    {530, 3, 2, 2 | 2 << 16}};
+    unsigned char file[60000] = "II\x2b\0\x08\0\0\0\x10";
+    size_t at = LISTS + 16 * TILES;
+    uint64_t seed = 3;
+    file[16] = TAGS;
+    for (int i = 0; i < TAGS; i++) {
+        memcpy(file + 24 + 20 * i, &tags[i][0], 2);
+        memcpy(file + 26 + 20 * i, &tags[i][1], 2);
+        memcpy(file + 28 + 20 * i, &tags[i][2], 16);
+    }
+    for (int i = 0; i < TILES; i++) {
+        const struct jpeg_file tile = jpeg_make(&kind, &seed);
+        assert_in_range(at + tile.size, 0, sizeof file);
+        memcpy(file + LISTS + 8 * i, &at, 8);
+        memcpy(file + LISTS + 8 * (TILES + i), &tile.size, 8);
+        memcpy(file + at, tile.data, tile.size);
+        at += tile.size;
+        free(tile.data);
+    }
+    save(in_folder("in.tif"), file, at);
+}
+#endif
+
+/* All tiles of a TIFF are decoded on the device, or all on the CPU. */
+static void test_tiles(void **state)
+{
+#ifdef GF_LIBRARY_tiff
+    write_tiles(100, 70);
+    for (int declines = 0; declines < 2; declines++) {
+        struct trial trial = {.chain = "invert", .input = "in.tif", .output = "out.png"};
+        fake.declines = declines;
+        run_trial(&trial);
+        fake.declines = false;
+        assert_same_result(&trial);
+        assert_int_equal(fake.decoded, !declines);
+        assert_int_equal(trial.device_decoded, !declines);
+        assert_int_equal(trial.warnings, 0);
+    }
+#else
+    skip();
+#endif
+}
+
 /* Files are not in shared memory, which grows by more than a file, if memory is limited. */
 static void test_limited(void **state)
 {
@@ -856,25 +920,16 @@ static void test_heic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_crosses),
-        cmocka_unit_test(test_reduced),
-        cmocka_unit_test(test_timeout),
-        cmocka_unit_test(test_several_outputs),
-        cmocka_unit_test(test_limited),
-        cmocka_unit_test(test_one_end),
-        cmocka_unit_test(test_conversion),
-        cmocka_unit_test(test_gives_way),
-        cmocka_unit_test(test_little_memory),
-        cmocka_unit_test(test_lent_memory),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_slow_groups),
-        cmocka_unit_test(test_in_memory),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_png),
-        cmocka_unit_test(test_png_gives_way),
-        cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_frames_give_way),
-        cmocka_unit_test(test_heic),
+        cmocka_unit_test(test_nothing_crosses), cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_reduced),         cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_several_outputs), cmocka_unit_test(test_limited),
+        cmocka_unit_test(test_one_end),         cmocka_unit_test(test_conversion),
+        cmocka_unit_test(test_gives_way),       cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_lent_memory),     cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_slow_groups),     cmocka_unit_test(test_in_memory),
+        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_png),
+        cmocka_unit_test(test_png_gives_way),   cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_frames_give_way), cmocka_unit_test(test_heic),
     };
     return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_folder);
 }

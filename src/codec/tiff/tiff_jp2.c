@@ -24,34 +24,29 @@ uint64_t gf_tiff_jp2_bytes(const struct gf_tiff_layout *layout)
     return LEAST + (uint64_t)layout->tile_width * (uint64_t)layout->tile_height * PIXEL_BYTES;
 }
 
-/* Reads all rows of the tile. Aperio's codestreams do not say that they are YCbCr; the reader takes
- * those with subsampled chroma for it, and converts them. */
-static enum gf_status read_pixels(const struct gf_tiff_source *tiff, struct gf_source *source,
-                                  unsigned char *pixels, struct gf_error *error)
-{
-    const struct gf_tiff_layout *const layout = &tiff->layout;
-    const struct gf_format format = source->format;
-    if (format.width != layout->tile_width || format.height != layout->tile_height ||
-        format.channels != layout->samples || format.bits != 8)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: a tile is of another size or kind",
-                       tiff->handle[0].name);
-    GF_TRY(source->read(source, format.height, pixels, gf_row_bytes(format), error));
-    if (layout->compression == GF_TIFF_JP2_YCC && source->stored.colour != GF_STORED_YCBCR)
-        gf_pixels_ycc_to_rgb(pixels, (size_t)format.width * (size_t)format.height, format.channels,
-                             format.bits);
-    return source->finish ? source->finish(source, error) : GF_OK;
-}
-
+/* Aperio's codestreams do not say that they are YCbCr; the reader takes those with subsampled
+ * chroma for it, and converts them. */
 static enum gf_status decode(struct gf_tiff_source *tiff, struct gf_input *tile,
                              unsigned char *pixels, struct gf_error *error)
 {
 #ifdef GF_LIBRARY_openjp2
+    const struct gf_tiff_layout *const layout = &tiff->layout;
     struct gf_options options = tiff->options;
     struct gf_source *source = NULL;
     options.serial = true;
     options.threads = 1;
     GF_TRY(gf_jp2_source_open(tile, &options, &source, error));
-    const enum gf_status status = read_pixels(tiff, source, pixels, error);
+    const struct gf_format format = source->format;
+    const bool fits = format.width == layout->tile_width && format.height == layout->tile_height &&
+                      format.channels == layout->samples && format.bits == 8;
+    const enum gf_status status =
+        fits ? source->read(source, format.height, pixels, gf_row_bytes(format), error)
+             : gf_fail(error, GF_ERROR_INPUT, "%s: damaged: a tile is of another size or kind",
+                       gf_input_name(tile));
+    if (!status && layout->compression == GF_TIFF_JP2_YCC &&
+        source->stored.colour != GF_STORED_YCBCR)
+        gf_pixels_ycc_to_rgb(pixels, (size_t)format.width * (size_t)format.height, format.channels,
+                             format.bits);
     source->close(source);
     return status;
 #else

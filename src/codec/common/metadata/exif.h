@@ -66,7 +66,8 @@ uint64_t gf_ifd_copy(const struct gf_ifd_reader *reader, uint64_t offset, const 
 /* Returns the offset of another directory that a tag such as GF_IFD_EXIF states; 0 if the directory
  * has no such tag. */
 uint64_t gf_ifd_link(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
-/* Where the values of a tag lie in the file: `count` of `bytes` bytes each. */
+/* Where the values of a tag lie in the file: `count` of `bytes` bytes each; 0 bytes: of an unknown
+ * type. */
 struct gf_ifd_place {
     uint64_t at, count;
     size_t bytes;

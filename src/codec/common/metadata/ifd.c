@@ -135,20 +135,6 @@ size_t gf_ifd_tags(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t
     return count;
 }
 
-bool gf_ifd_has(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag)
-{
-    uint64_t first;
-    const uint64_t count = count_entries(reader, offset, &first);
-    for (uint64_t i = 0; i < count; i++) {
-        unsigned char raw[2];
-        if (!reader->read(reader->context, first + i * entry_bytes_of(reader), raw, sizeof raw))
-            return false;
-        if (get(raw, sizeof raw, reader->big_endian) == tag)
-            return true;
-    }
-    return false;
-}
-
 bool gf_ifd_find(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
                  struct gf_ifd_place *place)
 {
@@ -167,9 +153,15 @@ bool gf_ifd_find(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t t
         place->at = place->bytes && place->count > word / place->bytes
                         ? get(raw + 4 + word, word, reader->big_endian)
                         : first + 4 + word;
-        return place->bytes > 0;
+        return true;
     }
     return false;
+}
+
+bool gf_ifd_has(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag)
+{
+    struct gf_ifd_place place;
+    return gf_ifd_find(reader, offset, tag, &place);
 }
 
 static const struct entry *find(const struct directory *directory, uint16_t tag)
