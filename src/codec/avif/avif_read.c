@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata/heif_boxes.h"
+#include "codec/common/metadata/heif_coded.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
 #include "codec/common/rows/whole_picture.h"
@@ -58,6 +59,7 @@ struct avif_source {
     bool cut;                /* the file ends before the data that its header describes */
     int left, top;           /* position of the cropped picture in the stored picture, in pixels */
     struct gf_format stored; /* format of the stored picture after libavif's conversion to RGB */
+    struct gf_heif_coded coded;
 };
 
 static void avif_release(struct gf_whole_source *source)
@@ -375,6 +377,28 @@ static double library_bytes(const avifDecoder *decoder, bool alpha)
            (image->transformFlags & AVIF_TRANSFORM_CLAP ? crop_bytes : 0);
 }
 
+/* Describes the picture for a GPU's decoder, if it has nothing unusual and libavif understands it
+ * the same way. */
+static void describe_coded(struct avif_source *avif)
+{
+    const avifImage *const image = avif->decoder->image;
+    struct gf_source *const base = &avif->whole.base;
+    const struct gf_blob *const file = &avif->whole.file;
+    struct gf_heif_coded *const coded = &avif->coded;
+    if (avif->cut || avif->decoder->alphaPresent || avif->decoder->imageCount != 1 ||
+        gf_heif_find_box(*file, "moov").size || gf_heif_items(file, "sato") ||
+        !gf_heif_coded_read(file, gf_heif_main_item(file), coded) || !coded->av1)
+        return;
+    coded->orientation = 1;                             /* the rows are as the file stores them */
+    coded->matrix = (int32_t)image->matrixCoefficients; /* also where the box colr is missing */
+    coded->full = image->yuvRange == AVIF_RANGE_FULL;
+    const struct gf_format described = gf_heif_coded_format(coded);
+    base->for_device_codec = !memcmp(&described, &base->format, sizeof described) &&
+                             coded->left == avif->left && coded->top == avif->top &&
+                             coded->bits == (int)image->depth && gf_heif_coded_suits_device(coded);
+    base->coded = base->for_device_codec ? coded : NULL;
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     const uint64_t missing_most = 64 << 20;
@@ -408,8 +432,10 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         status = gf_choose_frames(whole, avif->decoder->imageCount, error);
     if (!status && !read_metadata(avif))
         status = gf_fail_memory(error);
-    if (!status)
+    if (!status) {
         note_pixels(avif);
+        describe_coded(avif);
+    }
     return status;
 }
 
