@@ -203,8 +203,8 @@ static cudaError_t copy_frame(const struct member *member, const struct nvdec_fr
 /* Finds the numbers of a picture of AV1. Returns false if its matrix is unknown. */
 static bool find_numbers(const struct gf_heif_coded *coded, struct part *part)
 {
-    part->yuv = {coded->width, coded->height, coded->bits,      false,
-                 true,         true,          coded->full != 0, GF_YUV_CENTRE};
+    part->yuv = {coded->width, coded->height,    coded->bits,   false,        true,
+                 true,         coded->full != 0, GF_YUV_CENTRE, GF_YUV_BT601, false};
     if (!gf_yuv_matrix_of(coded->matrix, &part->yuv.matrix))
         return false;
     part->to_rgb = gf_yuv_to_rgb_of(&part->yuv);

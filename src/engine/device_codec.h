@@ -41,7 +41,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
  * the driver. */
 bool gf_device_decodes(enum gf_file_format file_format);
 /* Fills *file for a file that is in memory. Returns false if the device does not decode it.
- * `source` is the opened file. */
+ * `source` is the opened file, `backend` the device's. */
 bool gf_device_file_describe(const void *data, size_t size, const struct gf_source *source,
                              struct gf_backend *backend, struct gf_device_file *file);
 /* Returns the task for the coders that decodes the file to the image, which is in device memory. */
