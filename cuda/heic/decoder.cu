@@ -1,6 +1,6 @@
-/* HEIC on the device: a crew of threads, two for each engine of NVDEC, takes the frames of all
- * pictures one by one, has them decoded and converts them into their pictures. An engine so has the
- * next frame while the last one is converted. */
+/* HEIC and AVIF on the device: a crew of threads, two for each engine of NVDEC, takes the frames of
+ * all pictures one by one, has them decoded and converts them into their pictures. An engine so has
+ * the next frame while the last one is converted. */
 #include "cuda/heic/coders.h"
 
 #include <pthread.h>
@@ -11,6 +11,7 @@
 #include "cuda/common/coder.cuh"
 #include "cuda/heic/nvdec.cuh"
 #include "pixel/yuv/heif_colours.h"
+#include "pixel/yuv/yuv_formula.h"
 
 /* Converting a frame. */
 
@@ -20,6 +21,8 @@ enum { ALONG = 32, ACROSS = 8 };
  * x * step + y * row. */
 struct part {
     struct gf_heif_colours colours;
+    struct gf_yuv yuv; /* of a whole picture of AV1, as to_rgb */
+    struct gf_yuv_to_rgb to_rgb;
     struct nvdec_frame frame;
     int left, top, width, height, half; /* half: chroma has half as many columns and rows */
     unsigned char *out;
@@ -27,7 +30,26 @@ struct part {
     bool sideways; /* neighbours in a column of the frame are neighbours in a row of the picture */
 };
 
+/* Returns the chroma of a pixel of AV1, interpolated as chroma_row() of src/pixel/yuv/yuv.c does.
+ */
 template <class Sample>
+static __device__ __forceinline__ float chroma_at(const struct part &part,
+                                                  const unsigned char *plane, int column, int line)
+{
+    const int last = (part.yuv.width + 1) / 2 - 1, k = column / 2;
+    const struct gf_yuv_near rows = gf_yuv_near_of(&part.yuv, (part.yuv.height + 1) / 2, line);
+    const struct gf_yuv_widening by = gf_yuv_widening_of(&part.yuv);
+    const Sample *const near = (const Sample *)(plane + rows.near * part.frame.pitch),
+                        *const far = (const Sample *)(plane + rows.far * part.frame.pitch);
+    const auto sum = [&](int at) {
+        at = min(max(at, 0), last) * part.frame.chroma_step;
+        return gf_yuv_near_sum(rows, near[at] >> part.frame.shift, far[at] >> part.frame.shift);
+    };
+    return column % 2 ? by.odd * sum(k) + by.odd_after * sum(k + 1)
+                      : by.even * sum(k) + by.even_before * sum(k - 1);
+}
+
+template <class Sample, bool AV1>
 static __global__ void __launch_bounds__(ALONG *ACROSS) convert(const struct part part)
 {
     const int along = (int)(blockIdx.x * ALONG + threadIdx.x),
@@ -42,10 +64,13 @@ static __global__ void __launch_bounds__(ALONG *ACROSS) convert(const struct par
                         *const u = (const Sample *)(part.frame.u + chroma),
                         *const v = (const Sample *)(part.frame.v + chroma);
     const struct gf_yuv_pixel pixel =
-        gf_heif_pixel_of(&part.colours, luma[column] >> part.frame.shift, u[k] >> part.frame.shift,
-                         v[k] >> part.frame.shift);
+        AV1 ? gf_yuv_pixel_of(&part.to_rgb, luma[column] >> part.frame.shift,
+                              chroma_at<Sample>(part, part.frame.u, column, line),
+                              chroma_at<Sample>(part, part.frame.v, column, line))
+            : gf_heif_pixel_of(&part.colours, luma[column] >> part.frame.shift,
+                               u[k] >> part.frame.shift, v[k] >> part.frame.shift);
     Sample *const out = (Sample *)(part.out + x * part.step + y * part.row);
-    if (sizeof(Sample) == 1) {
+    if (AV1 || sizeof(Sample) == 1) {
         out[0] = (Sample)pixel.red;
         out[1] = (Sample)pixel.green;
         out[2] = (Sample)pixel.blue;
@@ -57,18 +82,20 @@ static __global__ void __launch_bounds__(ALONG *ACROSS) convert(const struct par
     }
 }
 
-/* Finds which part of a tile is shown, and where it goes. Returns false if none is. */
+/* Finds which part of a tile, or of the whole picture of AV1, is shown, and where it goes. Returns
+ * false if none is. */
 static bool find_part(const struct gf_heic_decode_picture *picture, int tile, struct part *part)
 {
     const struct gf_heif_coded *const coded = picture->coded;
+    const int across = coded->av1 ? coded->width : coded->tile_width,
+              down = coded->av1 ? coded->height : coded->tile_height;
     const int wide = picture->out.format.bits == 16;
     const struct gf_heif_placing at =
         gf_heif_coded_placing(coded, wide ? 6 : 3, picture->out.pitch);
-    const int x = tile % coded->columns * coded->tile_width,
-              y = tile / coded->columns * coded->tile_height, left = max(x, coded->left),
-              top = max(y, coded->top),
-              right = min(x + coded->tile_width, coded->left + coded->shown_width),
-              bottom = min(y + coded->tile_height, coded->top + coded->shown_height);
+    const int x = tile % coded->columns * across, y = tile / coded->columns * down,
+              left = max(x, coded->left), top = max(y, coded->top),
+              right = min(x + across, coded->left + coded->shown_width),
+              bottom = min(y + down, coded->top + coded->shown_height);
     part->left = left - x;
     part->top = top - y;
     part->width = right - left;
@@ -82,16 +109,20 @@ static bool find_part(const struct gf_heic_decode_picture *picture, int tile, st
     return part->width > 0 && part->height > 0;
 }
 
-static cudaError_t launch(const struct part &part, bool wide, cudaStream_t stream)
+static cudaError_t launch(const struct part &part, bool av1, bool wide, cudaStream_t stream)
 {
     const int along = part.sideways ? part.height : part.width,
               across = part.sideways ? part.width : part.height;
     const dim3 threads(ALONG, ACROSS),
         blocks((unsigned)((along + ALONG - 1) / ALONG), (unsigned)((across + ACROSS - 1) / ACROSS));
-    if (wide)
-        convert<uint16_t><<<blocks, threads, 0, stream>>>(part);
+    if (av1 && wide)
+        convert<uint16_t, true><<<blocks, threads, 0, stream>>>(part);
+    else if (av1)
+        convert<uint8_t, true><<<blocks, threads, 0, stream>>>(part);
+    else if (wide)
+        convert<uint16_t, false><<<blocks, threads, 0, stream>>>(part);
     else
-        convert<uint8_t><<<blocks, threads, 0, stream>>>(part);
+        convert<uint8_t, false><<<blocks, threads, 0, stream>>>(part);
     return cudaGetLastError();
 }
 
@@ -117,7 +148,8 @@ struct member {
 struct gf_heic_decoder : coder {
     const char *why; /* why there are no members */
     int members;
-    uint64_t bytes_each; /* of device memory for each member */
+    uint64_t bytes_each;   /* of device memory for each member */
+    uint64_t planes_bytes; /* of device memory that the planes of grids take */
     struct member member[EACH * ENGINES_MOST];
     pthread_mutex_t lock; /* guards the members below, and the results of pictures */
     pthread_cond_t filled;
@@ -130,23 +162,76 @@ struct gf_heic_decoder : coder {
     int makers;
 };
 
-/* Converts a decoded frame into its picture. */
+static int frames_of(const struct gf_heic_decode_picture *picture)
+{
+    return picture->coded->columns * picture->coded->rows;
+}
+
+/* Returns where the planes of a grid of AV1 lie in its memory, as NVDEC lays them, and their rows.
+ */
+static struct nvdec_frame planes_of(const struct gf_heic_decode_picture *picture, size_t *rows)
+{
+    enum { LINE = 256 };
+    const struct gf_heif_coded *const coded = picture->coded;
+    const size_t sample = coded->bits > 8 ? 2 : 1, height = (size_t)coded->height,
+                 pitch = ((size_t)coded->width * sample + LINE) / LINE * LINE;
+    unsigned char *const u = picture->planes + pitch * height;
+    *rows = height + (height + 1) / 2;
+    return {picture->planes, u, u + sample, pitch, 2, sample > 1 ? 16 - coded->bits : 0, 0, false};
+}
+
+/* Copies a frame to its place in the planes of a grid. */
+static cudaError_t copy_frame(const struct member *member, const struct nvdec_frame *frame)
+{
+    const struct gf_heif_coded *const coded = member->picture->coded;
+    const int x = member->tile % coded->columns * coded->tile_width,
+              y = member->tile / coded->columns * coded->tile_height,
+              width = min(coded->tile_width, coded->width - x + coded->width % 2),
+              height = min(coded->tile_height, coded->height - y);
+    size_t rows;
+    const struct nvdec_frame to = planes_of(member->picture, &rows);
+    const size_t sample = (size_t)(to.v - to.u);
+    cudaError_t code = cudaSuccess;
+    for (int chroma = 0; chroma < 2 && code == cudaSuccess; chroma++)
+        code = cudaMemcpy2DAsync(
+            (unsigned char *)(chroma ? to.u : to.luma) + (y >> chroma) * to.pitch + x * sample,
+            to.pitch, chroma ? frame->u : frame->luma, frame->pitch, width * sample,
+            (size_t)(height + chroma) >> chroma, cudaMemcpyDeviceToDevice, member->stream);
+    return code;
+}
+
+/* Finds the numbers of a picture of AV1. Returns false if its matrix is unknown. */
+static bool find_numbers(const struct gf_heif_coded *coded, struct part *part)
+{
+    part->yuv = {coded->width, coded->height,    coded->bits,   false,        true,
+                 true,         coded->full != 0, GF_YUV_CENTRE, GF_YUV_BT601, false};
+    if (!gf_yuv_matrix_of(coded->matrix, &part->yuv.matrix))
+        return false;
+    part->to_rgb = gf_yuv_to_rgb_of(&part->yuv);
+    return true;
+}
+
+/* Converts a decoded frame, or the planes of a grid, into the picture. Of a grid of AV1, whose
+ * chroma is interpolated across its frames, the frame is copied to the planes. */
 static void take_frame(void *context, const struct nvdec_frame *frame)
 {
     struct member *const member = (struct member *)context;
     const struct gf_heif_coded *const coded = member->picture->coded;
     const int matrix = coded->matrix < 0 ? frame->matrix : coded->matrix;
     struct part part;
-    if (!find_part(member->picture, member->tile, &part))
+    const bool copies = member->picture->planes && frame->luma != member->picture->planes;
+    if (!find_part(member->picture, coded->av1 ? 0 : member->tile, &part))
         return;
-    if (!gf_heif_colours_of(matrix, coded->matrix < 0 ? frame->full : coded->full, coded->bits,
-                            &part.colours)) {
+    if (coded->av1 ? !find_numbers(coded, &part)
+                   : !gf_heif_colours_of(matrix, coded->matrix < 0 ? frame->full : coded->full,
+                                         coded->bits, &part.colours)) {
         snprintf(member->why, sizeof member->why, "the frames have the matrix %d", matrix);
         return;
     }
     part.frame = *frame;
     const double begin_s = gf_now();
-    cudaError_t code = launch(part, coded->bits > 8, member->stream);
+    cudaError_t code = copies ? copy_frame(member, frame)
+                              : launch(part, coded->av1, coded->bits > 8, member->stream);
     if (code == cudaSuccess)
         code = gf_cuda_sleep(member->stream, member->ended);
     gf_start_note(GF_START_CONVERTED, begin_s);
@@ -175,11 +260,6 @@ static void decode_frame(struct member *member)
         snprintf(member->why, sizeof member->why, "%s", why);
 }
 
-static int frames_of(const struct gf_heic_decode_picture *picture)
-{
-    return picture->coded->columns * picture->coded->rows;
-}
-
 /* Returns the pixels of a frame. */
 static int64_t pixels_of(const struct gf_heif_coded *coded)
 {
@@ -195,7 +275,8 @@ static int makers(struct gf_heic_decoder *decoder)
 {
     enum { WORTH = 5 << 20, LARGE = 4 << 20 };
     const struct gf_heif_coded *const coded = decoder->first->coded;
-    const int32_t kind[] = {coded->tile_width, coded->tile_height, coded->bits, coded->half_height};
+    const int32_t kind[] = {coded->tile_width, coded->tile_height, coded->bits,
+                            2 * coded->av1 + coded->half_height};
     int64_t pixels = -decoder->next_tile * pixels_of(coded);
     if (decoder->alive < decoder->members)
         return decoder->members;
@@ -241,6 +322,21 @@ static void refuse(struct gf_heic_decode_picture *picture, const char *why)
     picture->ended(picture);
 }
 
+/* Converts the planes of a grid of which no frame is left, and frees them. */
+static void end_planes(struct member *member)
+{
+    struct gf_heic_decode_picture *const picture = member->picture;
+    size_t rows;
+    const struct nvdec_frame planes = planes_of(picture, &rows);
+    if (picture->decoded) {
+        take_frame(member, &planes);
+        picture->decoded = !*member->why;
+        memcpy(picture->why, member->why, sizeof member->why);
+    }
+    cudaFree(picture->planes);
+    __atomic_sub_fetch(&member->decoder->planes_bytes, rows * planes.pitch, __ATOMIC_RELAXED);
+}
+
 /* Decodes the next frame. The caller holds the lock. */
 static void do_frame(struct member *member)
 {
@@ -263,6 +359,8 @@ static void do_frame(struct member *member)
     if (--picture->left)
         return;
     pthread_mutex_unlock(&decoder->lock);
+    if (picture->planes)
+        end_planes(member);
     picture->ended(picture);
     pthread_mutex_lock(&decoder->lock);
 }
@@ -350,16 +448,35 @@ static bool fits(const struct gf_heic_decode_picture *picture)
            picture->out.rows == format.height && gf_heif_coded_suits_device(picture->coded);
 }
 
+/* Takes memory for the planes of a grid of AV1. All of them have an eighth of the decoder's. */
+static bool take_planes(struct gf_heic_decoder *decoder, struct gf_heic_decode_picture *picture)
+{
+    enum { PART = 8 };
+    size_t rows;
+    const size_t pitch = planes_of(picture, &rows).pitch, bytes = rows * pitch;
+    if (!picture->coded->av1 || frames_of(picture) == 1)
+        return true;
+    if (__atomic_load_n(&decoder->planes_bytes, __ATOMIC_RELAXED) + bytes >
+            decoder->memory_most / PART ||
+        cudaMalloc((void **)&picture->planes, bytes) != cudaSuccess)
+        return false;
+    __atomic_add_fetch(&decoder->planes_bytes, bytes, __ATOMIC_RELAXED);
+    return true;
+}
+
 extern "C" enum gf_status gf_heic_decoder_run(struct gf_heic_decoder *decoder,
                                               struct gf_heic_decode_picture *pictures, int count,
                                               struct gf_error *)
 {
     pthread_mutex_lock(&decoder->lock);
     for (struct gf_heic_decode_picture *picture = pictures; picture < pictures + count; picture++) {
+        picture->planes = NULL;
         const char *const why = !decoder->members ? decoder->why
                                 : !decoder->alive ? no_member
                                 : !fits(picture)  ? "it is not what its description says"
-                                                  : NULL;
+                                : !take_planes(decoder, picture)
+                                    ? "there is no memory for the planes of a grid"
+                                    : NULL;
         if (why) {
             refuse(picture, why);
             continue;
@@ -376,17 +493,24 @@ extern "C" enum gf_status gf_heic_decoder_run(struct gf_heic_decoder *decoder,
     return GF_OK;
 }
 
-/* Returns what a decoder of NVDEC takes with four surfaces and one for its output. */
+/* Returns what a decoder of NVDEC takes with four surfaces, or ten for AV1, and one for its
+ * output. */
 extern "C" uint64_t gf_heic_decoder_bytes(const struct gf_heif_coded *coded)
 {
-    enum { SURFACES = 5 };
-    return (uint64_t)coded->tile_width * (uint64_t)coded->tile_height * SURFACES *
-           (coded->bits > 8 ? 2 : 1) * (coded->half_height ? 3 : 6) / 2;
+    enum { SURFACES = 5, OF_AV1 = 11 };
+    return (uint64_t)coded->tile_width * (uint64_t)coded->tile_height *
+           (coded->av1 ? OF_AV1 : SURFACES) * (coded->bits > 8 ? 2 : 1) *
+           (coded->half_height ? 3 : 6) / 2;
 }
 
 extern "C" bool gf_heic_decoder_present(void)
 {
     return nvdec_present();
+}
+
+extern "C" bool gf_heic_decoder_takes_av1(const struct gf_heif_coded *coded)
+{
+    return nvdec_takes_av1(coded);
 }
 
 extern "C" int gf_heic_decoder_engines(int device)

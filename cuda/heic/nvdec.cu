@@ -61,6 +61,28 @@ int nvdec_engines(const char **why)
     return caps.nNumNVDECs ? caps.nNumNVDECs : 1;
 }
 
+bool nvdec_takes_av1(const struct gf_heif_coded *coded)
+{
+    static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+    static CUVIDDECODECAPS answer[2];
+    static bool asked[2];
+    const bool deep = coded->bits > 8;
+    CUVIDDECODECAPS *const caps = &answer[deep];
+    if (!nvdec_present())
+        return false;
+    pthread_mutex_lock(&asking);
+    if (!asked[deep]) {
+        caps->eCodecType = cudaVideoCodec_AV1;
+        caps->eChromaFormat = cudaVideoChromaFormat_420;
+        caps->nBitDepthMinus8 = deep ? 2 : 0;
+        if (cuvid.GetDecoderCaps(caps) != CUDA_SUCCESS)
+            caps->bIsSupported = 0;
+        asked[deep] = true;
+    }
+    pthread_mutex_unlock(&asking);
+    return caps->bIsSupported;
+}
+
 /* A decoder that is kept for frames of the same kind, since creating one takes longer than a
  * frame. */
 struct kept {
@@ -81,6 +103,7 @@ struct nvdec {
     void (*take)(void *context, const struct nvdec_frame *frame);
     void *context;
     bool taken;
+    int begun; /* frames of AV1 */
     double begin_s;
     char why[120]; /* the first failure; "": none */
 };
@@ -144,6 +167,11 @@ static int choose_decoder(struct nvdec *nvdec, const CUVIDDECODECREATEINFO *info
 
 /* The parser's calls, which return 0 on failure. */
 
+static cudaVideoCodec codec_of(const struct gf_heif_coded *coded)
+{
+    return coded->av1 ? cudaVideoCodec_AV1 : cudaVideoCodec_HEVC;
+}
+
 /* The frame's parameters are known. Returns the number of surfaces. */
 static int CUDAAPI begin_sequence(void *context, CUVIDEOFORMAT *format)
 {
@@ -166,12 +194,14 @@ static int CUDAAPI begin_sequence(void *context, CUVIDEOFORMAT *format)
         format->bit_depth_chroma_minus8 != coded->bits - 8)
         return refuse(nvdec, "the frame has not the samples that the boxes say",
                       format->chroma_format);
+    if (coded->av1 && format->video_signal_description.video_full_range_flag != coded->full)
+        return refuse(nvdec, "the frame has another range than the boxes say", coded->full);
     memset(&info, 0, sizeof info);
     info.ulWidth = info.ulMaxWidth = info.ulTargetWidth = format->coded_width;
     info.ulHeight = info.ulMaxHeight = info.ulTargetHeight = format->coded_height;
     info.ulNumDecodeSurfaces = surfaces;
     info.ulNumOutputSurfaces = 1;
-    info.CodecType = cudaVideoCodec_HEVC;
+    info.CodecType = codec_of(coded);
     info.ChromaFormat = format->chroma_format;
     info.bitDepthMinus8 = format->bit_depth_luma_minus8;
     info.ulCreationFlags = cudaVideoCreate_PreferCUVID;
@@ -190,6 +220,10 @@ static int CUDAAPI decode(void *context, CUVIDPICPARAMS *picture)
     struct nvdec *const nvdec = (struct nvdec *)context;
     if (!nvdec->decoder)
         return refuse(nvdec, "the frame has no parameters", 0);
+    const CUVIDAV1PICPARAMS *const av1 = &picture->CodecSpecific.av1;
+    if (nvdec->coded->av1 && (nvdec->begun++ || av1->frame_type || !av1->show_frame ||
+                              av1->enable_fgs || av1->temporal_layer_id || av1->spatial_layer_id))
+        return refuse(nvdec, "the frame is not one key frame, without layers and film grain", 0);
     nvdec->begin_s = gf_now();
     const CUresult code = cuvid.DecodePicture(nvdec->decoder->handle, picture);
     return code == CUDA_SUCCESS ? 1 : refuse(nvdec, "cuvidDecodePicture", code);
@@ -276,9 +310,10 @@ const char *nvdec_decode(struct nvdec *nvdec, const struct gf_heif_coded *coded,
     nvdec->context = context;
     nvdec->decoder = NULL;
     nvdec->taken = false;
+    nvdec->begun = 0;
     *nvdec->why = '\0';
     memset(&params, 0, sizeof params);
-    params.CodecType = cudaVideoCodec_HEVC;
+    params.CodecType = codec_of(coded);
     params.ulMaxNumDecodeSurfaces = 1; /* begin_sequence() says how many */
     params.pUserData = nvdec;
     params.pfnSequenceCallback = begin_sequence;

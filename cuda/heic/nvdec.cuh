@@ -1,5 +1,5 @@
-/* A decoder of intra frames of HEVC by NVDEC, for one thread, for which the device must be the
- * current one. The header has no types of the driver's interface, since that of ffnvcodec and
+/* A decoder of intra frames of HEVC and AV1 by NVDEC, for one thread, for which the device must be
+ * the current one. The header has no types of the driver's interface, since that of ffnvcodec and
  * CUDA's cuda.h exclude each other. */
 #pragma once
 
@@ -23,6 +23,9 @@ struct nvdec;
 bool nvdec_present(void);
 /* Returns how many engines decode HEVC on the current device; 0 if none, and *why the reason. */
 int nvdec_engines(const char **why);
+/* Whether the current device decodes AV1 of that depth. The driver is asked once a run, of one
+ * device: what another then cannot decode is refused. */
+bool nvdec_takes_av1(const struct gf_heif_coded *coded);
 /* Opens a decoder that takes at most `bytes` of device memory. Frames are copied out of the engine
  * by the stream. NULL when out of memory. */
 struct nvdec *nvdec_open(uint64_t bytes, cudaStream_t stream);

@@ -51,6 +51,11 @@ bool gf_heic_decoder_present(void)
     return false;
 }
 
+bool gf_heic_decoder_takes_av1(const struct gf_heif_coded *coded)
+{
+    return false;
+}
+
 int gf_heic_decoder_engines(int device)
 {
     return 0;

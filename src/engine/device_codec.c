@@ -70,6 +70,20 @@ static bool read_tiles(struct gf_device_file *file, struct gf_format *format)
     return file->tiles.columns;
 }
 
+/* Whether the device decodes AV1, which it is asked when it has started: pictures that come before
+ * are the CPU's. */
+static bool takes_av1(struct gf_backend *backend, const struct gf_heif_coded *coded)
+{
+    const struct gf_backend_calls *const calls = backend->calls;
+    if (gf_device_starting() || calls->ready(backend, NULL))
+        return false;
+    const int before = calls->bind ? calls->bind(backend) : 0;
+    const bool takes = gf_heic_decoder_takes_av1(coded);
+    if (calls->bind)
+        calls->unbind(backend, before);
+    return takes;
+}
+
 static void ask_to_decode_jpeg(struct gf_coder_picture *picture, const struct gf_device_file *file,
                                const struct gf_view *out)
 {
@@ -133,6 +147,7 @@ static const struct gf_device_decoder decoders[] = {
     {GF_FILE_PNG, GF_CODER_PNG_DECODE, true, false, read_png, ask_to_decode_png, end_of_png},
     {GF_FILE_TIFF, GF_CODER_JPEG_TILES_DECODE, true, false, read_tiles, ask_to_decode_tiles, NULL},
     {GF_FILE_HEIC, GF_CODER_HEIC_DECODE, true, false, read_heic, ask_to_decode_heic, NULL},
+    {GF_FILE_AVIF, GF_CODER_HEIC_DECODE, true, false, read_heic, ask_to_decode_heic, NULL},
     {GF_FILE_Y4M, GF_CODER_YUV_DECODE, false, true, read_frame, ask_to_decode_frame, end_of_frame}};
 
 static const struct gf_device_decoder *decoder_of(enum gf_file_format file_format)
@@ -146,7 +161,8 @@ static const struct gf_device_decoder *decoder_of(enum gf_file_format file_forma
 
 bool gf_device_decodes(enum gf_file_format file_format)
 {
-    return decoder_of(file_format) && (file_format != GF_FILE_HEIC || gf_heic_decoder_present());
+    const struct gf_device_decoder *const decoder = decoder_of(file_format);
+    return decoder && (decoder->kind != GF_CODER_HEIC_DECODE || gf_heic_decoder_present());
 }
 
 /* Whether the file is a JPEG of several scans. */
@@ -231,10 +247,11 @@ static bool find_bytes(const struct gf_input *input, const struct gf_source *sou
     return file->begin + file->size <= (size_t)size;
 }
 
-/* Keeps the description of a HEIC or of a TIFF's tiles, which lives no longer than its source. */
+/* Keeps the description of a HEIC or AVIF or of a TIFF's tiles, which lives no longer than its
+ * source. */
 static void keep_description(struct gf_device_file *file, const struct gf_source *source)
 {
-    if (file->decoder->file_format == GF_FILE_HEIC) {
+    if (file->decoder->kind == GF_CODER_HEIC_DECODE) {
         file->coded.columns = 0;
         if (source->coded)
             file->coded = *source->coded;
@@ -243,6 +260,15 @@ static void keep_description(struct gf_device_file *file, const struct gf_source
         if (source->tiles)
             file->tiles = *source->tiles;
     }
+}
+
+/* Whether the source's header leaves the file to the device. */
+static bool is_for_device(const struct gf_device_decoder *decoder, const struct gf_source *source,
+                          struct gf_backend *backend)
+{
+    return !decoder->asks_source || (source && source->for_device_codec &&
+                                     (decoder->file_format != GF_FILE_AVIF ||
+                                      (source->coded && takes_av1(backend, source->coded))));
 }
 
 enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format file_format,
@@ -254,8 +280,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     const struct gf_device_decoder *const decoder = decoder_of(file_format);
     struct gf_format found;
     file->data = NULL;
-    if (!gf_device_decodes(file_format) ||
-        (decoder->asks_source && !(source && source->for_device_codec)))
+    if (!gf_device_decodes(file_format) || !is_for_device(decoder, source, buffers->backend))
         return GF_OK;
     if (decoder->kind == GF_CODER_PNG_DECODE && !one_thread && gf_device_starting())
         return GF_OK; /* the CPU will finish before the device is ready */
@@ -279,17 +304,17 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
 }
 
 bool gf_device_file_describe(const void *data, size_t size, const struct gf_source *source,
-                             struct gf_device_file *file)
+                             struct gf_backend *backend, struct gf_device_file *file)
 {
     struct gf_format found;
     *file = (struct gf_device_file){.data = (unsigned char *)data, /* which is only read */
                                     .size = size,
                                     .decoder = decoder_of(source->file),
                                     .reduction = source->reduction > 1 ? source->reduction : 1};
-    if (file->decoder)
-        keep_description(file, source);
-    return file->decoder && (!file->decoder->asks_source || source->for_device_codec) &&
-           file->decoder->read(file, &found) && same(found, source->format);
+    if (!file->decoder || !is_for_device(file->decoder, source, backend))
+        return false;
+    keep_description(file, source);
+    return file->decoder->read(file, &found) && same(found, source->format);
 }
 
 struct gf_coder_picture gf_device_file_work(const struct gf_device_file *file,

@@ -38,13 +38,13 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
                                    struct gf_format format, uint64_t bytes_most,
                                    struct gf_buffer_pool *buffers, struct gf_device_file *file,
                                    struct gf_error *error) GF_CHECKED;
-/* Whether this machine's devices may decode files of that format: HEIC needs a library of the
- * driver. */
+/* Whether this machine's devices may decode files of that format: HEIC and AVIF need a library of
+ * the driver. */
 bool gf_device_decodes(enum gf_file_format file_format);
 /* Fills *file for a file that is in memory. Returns false if the device does not decode it.
- * `source` is the opened file. */
+ * `source` is the opened file, `backend` the device's. */
 bool gf_device_file_describe(const void *data, size_t size, const struct gf_source *source,
-                             struct gf_device_file *file);
+                             struct gf_backend *backend, struct gf_device_file *file);
 /* Returns the task for the coders that decodes the file to the image, which is in device memory. */
 struct gf_coder_picture gf_device_file_work(const struct gf_device_file *file,
                                             const struct gf_image *image);

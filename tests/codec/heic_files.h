@@ -1,4 +1,4 @@
-/* Makes HEIC files box by box: frames, or grids of frames, whose data the test gives. */
+/* Makes HEIC and AVIF files box by box: frames, or grids of frames, whose data the test gives. */
 #pragma once
 
 #include <stdbool.h>
@@ -29,6 +29,7 @@ struct heic_kind {
     bool crops;           /* a clean aperture of `crop`: numbers of the box clap */
     uint32_t crop[8];
     int matrix; /* 0: no box colr */
+    bool av1;   /* the frames are AV1 */
     bool full, alpha_of_tile, other_tile, essential, wide;
     bool shared;                           /* all frames are the same bytes */
     int properties;                        /* the first frame has its size so many times more */
@@ -73,11 +74,17 @@ static const unsigned char heic_parameters[] =
 /* A slice of an IDR frame, and a message (SEI) before it. */
 static const unsigned char heic_frame[] = "\0\0\0\4\x4E\1\5\0\0\0\0\5\x26\1\xAF\x12\x34";
 
+/* av1C of 4:2:0 with 8 bits, and an OBU; an item of another one. */
+static const unsigned char avif_parameters[] = "\x81\0\x0C\0\x0A\1\xAA";
+static const unsigned char avif_frame[] = "\x32\2\x12\x34";
+
 static inline void heic_properties(struct heic_bytes *to, const struct heic_kind *kind)
 {
-    size_t box = heic_begin(to, "hvcC", -1);
+    size_t box = heic_begin(to, kind->av1 ? "av1C" : "hvcC", -1);
     if (kind->parameters.data)
         heic_text(to, kind->parameters.data, kind->parameters.size);
+    else if (kind->av1)
+        heic_text(to, avif_parameters, sizeof avif_parameters - 1);
     else
         heic_text(to, heic_parameters, sizeof heic_parameters - 1);
     heic_end(to, box);
@@ -137,7 +144,7 @@ static inline void heic_associate(struct heic_bytes *to, const struct heic_kind 
     heic_text(to, list, (size_t)count);
 }
 
-static inline void heic_items(struct heic_bytes *to, int tiles, bool grid)
+static inline void heic_items(struct heic_bytes *to, int tiles, bool grid, bool av1)
 {
     const size_t list = heic_begin(to, "iinf", 0);
     heic_put(to, (uint64_t)(tiles + grid), 2);
@@ -145,7 +152,7 @@ static inline void heic_items(struct heic_bytes *to, int tiles, bool grid)
         const size_t entry = heic_begin(to, "infe", 2);
         heic_put(to, (uint64_t)i, 2);
         heic_put(to, 0, 2);
-        heic_text(to, i > tiles ? "grid" : "hvc1", 5);
+        heic_text(to, i > tiles ? "grid" : av1 ? "av01" : "hvc1", 5);
         heic_end(to, entry);
     }
     heic_end(to, list);
@@ -164,8 +171,10 @@ static inline struct heic_bytes heic_make(const struct heic_kind *asked, int *it
     kind.tile_height = kind.tile_height ? kind.tile_height : 256;
     *item = tiles + grid;
     heic_text(&file,
-              "\0\0\0\x18"
-              "ftypheic\0\0\0\0mif1heic",
+              kind.av1 ? "\0\0\0\x18"
+                         "ftypavif\0\0\0\0mif1avif"
+                       : "\0\0\0\x18"
+                         "ftypheic\0\0\0\0mif1heic",
               24);
     const size_t meta = heic_begin(&file, "meta", 0);
     box = heic_begin(&file, "hdlr", 0);
@@ -174,7 +183,7 @@ static inline struct heic_bytes heic_make(const struct heic_kind *asked, int *it
     box = heic_begin(&file, "pitm", 0);
     heic_put(&file, (uint64_t)*item, 2);
     heic_end(&file, box);
-    heic_items(&file, tiles, grid);
+    heic_items(&file, tiles, grid, kind.av1);
     box = heic_begin(&file, "iloc", 1);
     heic_put(&file, 0x4400, 2);
     heic_put(&file, (uint64_t)(tiles + grid), 2);
@@ -226,11 +235,17 @@ static inline struct heic_bytes heic_make(const struct heic_kind *asked, int *it
     box = heic_begin(&file, "mdat", -1);
     for (int i = 0; i < tiles; i++) {
         struct heic_bytes place = {file.data + places[i], 0};
-        const size_t size = kind.frames ? kind.frames[i].size : sizeof heic_frame - 1;
+        const size_t size = kind.frames ? kind.frames[i].size
+                            : kind.av1  ? sizeof avif_frame - 1
+                                        : sizeof heic_frame - 1;
         heic_put(&place, kind.shared ? box + 8 : file.size, 4);
         heic_put(&place, size, 4);
         if (!i || !kind.shared)
-            heic_text(&file, kind.frames ? kind.frames[i].data : heic_frame, size);
+            heic_text(&file,
+                      kind.frames ? kind.frames[i].data
+                      : kind.av1  ? avif_frame
+                                  : heic_frame,
+                      size);
     }
     heic_end(&file, box);
     return file;

@@ -1,5 +1,5 @@
 /* AVIFs with properties that only libavif itself can write: crops, pixels that are not square, and
- * colours by number. */
+ * colours of all matrices. */
 #include "codec/codec_test.h"
 
 #include "codec/formats.h"
@@ -233,6 +233,153 @@ static void test_auxiliary_that_is_not_alpha(void **state)
     }
 }
 
+/* ---- colours ---- */
+
+enum { ODD_WIDTH = 23, ODD_HEIGHT = 17 };
+static const uint32_t COLOURS = 0xb7e4259c; /* the checksum of all pixels below */
+
+struct coloured {
+    avifPixelFormat yuv;
+    int depth, matrix;
+    double kr, kb;
+    bool full, alpha;
+};
+
+static int plane_at(const avifImage *image, int plane, int x, int y)
+{
+    const uint8_t *const row =
+        (plane < 3 ? image->yuvPlanes[plane] : image->alphaPlane) +
+        (size_t)y * (plane < 3 ? image->yuvRowBytes[plane] : image->alphaRowBytes);
+    return image->depth > 8 ? ((const uint16_t *)row)[x] : row[x];
+}
+
+/* Noise in all planes. */
+static avifImage *noise_of(const struct coloured *kind, unsigned seed)
+{
+    avifImage *const image = gf_avif.avifImageCreate(ODD_WIDTH, ODD_HEIGHT, kind->depth, kind->yuv);
+    assert_non_null(image);
+    image->yuvRange = kind->full ? AVIF_RANGE_FULL : AVIF_RANGE_LIMITED;
+    image->matrixCoefficients = (avifMatrixCoefficients)kind->matrix;
+    (void)gf_avif.avifImageAllocatePlanes(image, kind->alpha ? AVIF_PLANES_ALL : AVIF_PLANES_YUV);
+    for (int plane = 0; plane < 4; plane++) {
+        uint8_t *const first = plane < 3 ? image->yuvPlanes[plane] : image->alphaPlane;
+        const size_t pitch = plane < 3 ? image->yuvRowBytes[plane] : image->alphaRowBytes;
+        const bool chroma = plane == 1 || plane == 2;
+        const int width = chroma && kind->yuv >= AVIF_PIXEL_FORMAT_YUV422 ? (ODD_WIDTH + 1) / 2
+                                                                          : ODD_WIDTH,
+                  height = chroma && kind->yuv == AVIF_PIXEL_FORMAT_YUV420 ? (ODD_HEIGHT + 1) / 2
+                                                                           : ODD_HEIGHT;
+        for (int i = 0; first && i < width * height; i++) {
+            const unsigned value = next_random(&seed) % (1U << kind->depth);
+            uint8_t *const row = first + (size_t)(i / width) * pitch;
+            if (kind->depth > 8)
+                ((uint16_t *)row)[i % width] = (uint16_t)value;
+            else
+                row[i % width] = (uint8_t)value;
+        }
+    }
+    return image;
+}
+
+/* Returns chroma, less its middle, of a pixel: where it is subsampled, 9, 3, 3 and 1 sixteenths of
+ * the four samples around the pixel. */
+static double chroma_at(const avifImage *image, int plane, int x, int y)
+{
+    const bool half_width = image->yuvFormat >= AVIF_PIXEL_FORMAT_YUV422,
+               half_height = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV420;
+    double sum = 0;
+    for (int i = 0; i < 4; i++) {
+        int at[2] = {x, y};
+        double weight = 1;
+        for (int side = 0; side < 2; side++) {
+            const int last = (side ? ODD_HEIGHT - 1 : ODD_WIDTH - 1) / 2, far = i >> side & 1;
+            if (!(side ? half_height : half_width)) {
+                weight *= !far;
+                continue;
+            }
+            at[side] = at[side] / 2 + far * (at[side] % 2 ? 1 : -1);
+            at[side] = at[side] < 0 ? 0 : at[side] > last ? last : at[side];
+            weight *= far ? .25 : .75;
+        }
+        sum += weight * plane_at(image, plane, at[0], at[1]);
+    }
+    return sum - (1 << (image->depth - 1));
+}
+
+static double limited_to(double value, double most)
+{
+    return value < 0 ? 0 : value > most ? most : value;
+}
+
+/* Returns the colour that the standard gives, in 0..most. */
+static double colour_at(const struct coloured *kind, const avifImage *image, int x, int y, int c,
+                        double most)
+{
+    const double unit = 1 << (kind->depth - 8), all = 256 * unit - 1, kr = kind->kr, kb = kind->kb,
+                 luma = (plane_at(image, 0, x, y) - (kind->full ? 0 : 16 * unit)) /
+                        (kind->full ? all : 219 * unit),
+                 span = kind->full ? all : 224 * unit;
+    if (kind->yuv == AVIF_PIXEL_FORMAT_YUV400)
+        return limited_to(luma, 1) * most;
+    const double u = chroma_at(image, 1, x, y) / span * 2 * (1 - kb),
+                 v = chroma_at(image, 2, x, y) / span * 2 * (1 - kr);
+    return limited_to(luma + (c == 0   ? v
+                              : c == 2 ? u
+                                       : -(kr * v + kb * u) / (1 - kr - kb)),
+                      1) *
+           most;
+}
+
+/* Compares the picture of the file with the formulas, and adds its bytes to a checksum. */
+static void check_colours(const struct coloured *kind, const avifImage *image, uint32_t *sum)
+{
+    const struct gf_options options = plain_options();
+    struct picture back;
+    assert_int_equal(decode(in_folder("a.avif"), &options, &back), GF_OK);
+    const int colours = kind->yuv == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3,
+              channels = colours + kind->alpha, most = back.format.bits == 16 ? 65535 : 255;
+    assert_int_equal(back.format.channels, channels);
+    for (int i = 0; i < ODD_WIDTH * ODD_HEIGHT * channels; i++) {
+        const int c = i % channels, x = i / channels % ODD_WIDTH, y = i / channels / ODD_WIDTH,
+                  got = most > 255 ? ((const uint16_t *)back.data)[i] : back.data[i];
+        const double wanted =
+            c < colours ? colour_at(kind, image, x, y, c, most)
+                        : plane_at(image, 3, x, y) * (double)most / ((1 << kind->depth) - 1);
+        if (got < wanted - .52 || got > wanted + .52)
+            fail_msg("%d bits, format %d, matrix %d, full %d: %d at %d, %d for %f", kind->depth,
+                     kind->yuv, kind->matrix, kind->full, got, x, y, wanted);
+        *sum = (*sum ^ (uint32_t)got) * 16777619U;
+    }
+    free_picture(&back);
+}
+
+/* The colours are those of the standard, with chroma between its samples, whatever libavif would
+ * make. The planes are coded without loss, so that the pixels are the same with every encoder. */
+static void test_colours(void **state)
+{
+    static const struct {
+        int number;
+        double kr, kb;
+    } matrices[] = {{1, .2126, .0722}, {2, .299, .114}, {4, .3, .11},     {5, .299, .114},
+                    {6, .299, .114},   {7, .212, .087}, {9, .2627, .0593}};
+    uint32_t sum = 2166136261U;
+    for (int i = 0; i < 4 * 3 * 2 * 7; i++) {
+        const struct coloured kind = {.yuv = AVIF_PIXEL_FORMAT_YUV444 + i % 4,
+                                      .depth = 8 + i / 4 % 3 * 2,
+                                      .full = i / 12 % 2,
+                                      .matrix = matrices[i / 24].number,
+                                      .kr = matrices[i / 24].kr,
+                                      .kb = matrices[i / 24].kb,
+                                      .alpha = i % 5 == 0};
+        avifImage *const image = noise_of(&kind, (unsigned)i + 1), *const same = noise_of(
+                                                                       &kind, (unsigned)i + 1);
+        write_avif(image);
+        check_colours(&kind, same, &sum);
+        gf_avif.avifImageDestroy(same);
+    }
+    assert_int_equal(sum, COLOURS);
+}
+
 int main(void)
 {
     if (gf_library_load(&gf_avif_library, "AVIF", GF_ERROR_UNAVAILABLE, &failure)) {
@@ -246,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_pixels_that_are_not_square),
         cmocka_unit_test(test_damage_behind),
         cmocka_unit_test(test_auxiliary_that_is_not_alpha),
+        cmocka_unit_test(test_colours),
     };
     return cmocka_run_group_tests_name("avif", tests, make_folder, remove_folder);
 }

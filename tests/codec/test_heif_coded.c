@@ -1,5 +1,5 @@
-/* The description of a HEIC for decoders beside libheif, of files whose boxes are made here: what
- * it says, what it leaves to libheif, damage; and the colours against doubles. */
+/* The description of a HEIC or AVIF for decoders beside the libraries, of files whose boxes are
+ * made here: what it says, what it leaves to libheif, damage; and the colours against doubles. */
 #include <math.h>
 
 #include "codec/common/metadata/heif_coded.h"
@@ -71,6 +71,56 @@ static void test_grid(void **state)
     assert_int_equal(coded.shown_height, 401);
 }
 
+/* Frames of AV1 are handed out as they are, behind those of the box av1C. */
+static void test_av1(void **state)
+{
+    static const unsigned char expected[] = "\x12\0\x0A\1\xAA\x32\2\x12\x34";
+    struct heic_kind kind = grid;
+    struct gf_heif_coded coded;
+    unsigned char stream[200];
+    int item;
+    kind.av1 = true;
+    struct heic_bytes file = heic_make(&kind, &item);
+    const struct gf_blob blob = {file.data, file.size};
+    assert_int_equal(gf_heif_main_item(&blob), item);
+    assert_true(gf_heif_coded_read(&blob, (uint32_t)item, &coded));
+    assert_true(coded.av1 && coded.half_width && coded.half_height);
+    assert_int_equal(coded.bits, 8);
+    assert_int_equal(coded.columns, 3);
+    assert_int_equal(coded.matrix, 9);
+    assert_true(gf_heif_coded_suits_device(&coded));
+    assert_true(gf_heif_coded_stream_bytes(&coded, 5) <= sizeof stream);
+    assert_int_equal(gf_heif_coded_stream(&coded, file.data, 5, stream), sizeof expected - 1);
+    assert_memory_equal(stream, expected, sizeof expected - 1);
+    free(file.data);
+}
+
+/* Which kinds of AV1 are described (1), and which a device may have (2). */
+static void test_kinds_of_av1(void **state)
+{
+    static const struct {
+        const char *parameters;
+        size_t size;
+        int matrix, tile_width, wanted;
+    } kinds[] = {{"\x81\0\x0C\0", 4, 9, 256, 2},   {"\x81\0\x4C\0", 4, 4, 256, 2}, /* 10 bits */
+                 {"\x81\x40\x6C\0", 4, 9, 256, 1}, {"\x81\x20\0\0", 4, 9, 256, 1}, /* 4:4:4 */
+                 {"\x81\x40\x08\0", 4, 9, 256, 1}, {"\x81\0\x1C\0", 4, 9, 256, 0}, /* mono */
+                 {"\x01\0\x0C\0", 4, 9, 256, 0},   {"\x81\0\x0C", 3, 9, 256, 0},
+                 {"\x81\0\x0C\0", 4, 8, 256, 1},   {"\x81\0\x0C\0", 4, 9, 257, 1},
+                 {"\x81\0\x0C\0", 4, 9, 128, 1}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct heic_kind kind = {
+            .av1 = true,
+            .matrix = kinds[i].matrix,
+            .tile_width = kinds[i].tile_width,
+            .parameters = {(unsigned char *)kinds[i].parameters, kinds[i].size}};
+        struct gf_heif_coded coded;
+        const bool read = read_kind(&kind, &coded);
+        if (read + (read && gf_heif_coded_suits_device(&coded)) != kinds[i].wanted)
+            fail_msg("kind %zu", i);
+    }
+}
+
 /* Each of these goes to libheif alone. */
 static void test_unusual(void **state)
 {
@@ -132,12 +182,12 @@ static void test_frames(void **state)
 }
 
 /* Files that are cut off, or have other bytes, are never read outside, which the sanitizers see. */
-static void test_damage(void **state)
+static void assert_damage_is_seen(const struct heic_kind *kind)
 {
     int item;
     uint64_t random = 1;
     int described = 0;
-    const struct heic_bytes file = heic_make(&grid, &item);
+    const struct heic_bytes file = heic_make(kind, &item);
     for (int i = 0; i < 20000; i++) {
         const size_t size = i % 4 ? file.size : (size_t)random_below(&random, (int)file.size + 1);
         struct gf_heif_coded coded;
@@ -163,6 +213,14 @@ static void test_damage(void **state)
     free(file.data);
 }
 
+static void test_damage(void **state)
+{
+    struct heic_kind av1 = grid;
+    av1.av1 = true;
+    assert_damage_is_seen(&grid);
+    assert_damage_is_seen(&av1);
+}
+
 /* Numbers of a cell that make no sense are seen. */
 static void test_check(void **state)
 {
@@ -182,6 +240,7 @@ static void test_check(void **state)
     REFUSES(tile_width, 255); /* chroma of two frames in one sample */
     REFUSES(bits, 16);
     REFUSES(half_width, 2);
+    REFUSES(av1, 2);
     REFUSES(left, -1);
     REFUSES(shown_width, 702);
     REFUSES(top, 1);
@@ -278,6 +337,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frame),   cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_av1),     cmocka_unit_test(test_kinds_of_av1),
         cmocka_unit_test(test_unusual), cmocka_unit_test(test_frames),
         cmocka_unit_test(test_damage),  cmocka_unit_test(test_check),
         cmocka_unit_test(test_placing), cmocka_unit_test(test_colours),

@@ -21,8 +21,9 @@ static struct {
     /* Set by the test. */
     enum gf_status start, decode_status, encode_status; /* of a failure; GF_OK: none */
     bool declines, waits;                               /* waits: each group takes a while */
-    uint64_t lent_bytes;                                /* 0: no limit */
-    unsigned encode_us;                                 /* that the encoder takes for a group */
+    bool refuses_av1;
+    uint64_t lent_bytes; /* 0: no limit */
+    unsigned encode_us;  /* that the encoder takes for a group */
     /* Counted by the fakes. */
     int open, decoded, encoded, largest_group, expected;
     int reduction; /* of the last picture */
@@ -306,6 +307,12 @@ enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
 bool gf_heic_decoder_present(void)
 {
     return true;
+}
+
+bool gf_heic_decoder_takes_av1(const struct gf_heif_coded *coded)
+{
+    assert_true(coded->av1);
+    return !fake.refuses_av1;
 }
 
 uint64_t gf_heic_decoder_bytes(const struct gf_heif_coded *coded)

@@ -864,7 +864,7 @@ static void assert_description_stays(const struct heic_bytes *bytes)
     struct gf_source *source;
     assert_ok("input", gf_input_open_memory(bytes->data, bytes->size, "a", &input, &error), &error);
     assert_ok("open", gf_source_open(input, &options, &source, &error), &error);
-    assert_true(gf_device_file_describe(bytes->data, bytes->size, source, &file));
+    assert_true(gf_device_file_describe(bytes->data, bytes->size, source, NULL, &file));
     source->close(source);
     gf_input_close(input);
     const struct gf_image image = {.format = gf_heif_coded_format(&file.coded)};
@@ -917,19 +917,55 @@ static void test_heic(void **state)
     reset_fake();
 }
 
+/* An AVIF whose boxes are sound is decoded on the device if that decodes AV1; else libavif finds
+ * that its frames are none. */
+static void test_avif(void **state)
+{
+    const struct heic_kind kind = {
+        .columns = 3, .rows = 2, .width = 701, .height = 499, .matrix = 6, .av1 = true};
+    const struct trial trial = {.chain = "invert", .input = "in.avif", .output = "out.ppm"};
+    int item;
+    if (!gf_file_type(GF_FILE_AVIF)->open) {
+        print_message("without libavif\n");
+        skip();
+    }
+    const struct heic_bytes file = heic_make(&kind, &item);
+    save(in_folder("in.avif"), file.data, file.size);
+    free(file.data);
+    for (int refused = 0; refused < 2; refused++) {
+        struct trial one = trial;
+        fake.refuses_av1 = refused;
+        run_trial(&one);
+        assert_int_equal(one.device_decoded, !refused);
+        assert_int_equal(one.status, refused ? GF_ERROR_INPUT : GF_OK);
+    }
+    reset_fake();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_crosses), cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_reduced),         cmocka_unit_test(test_timeout),
-        cmocka_unit_test(test_several_outputs), cmocka_unit_test(test_limited),
-        cmocka_unit_test(test_one_end),         cmocka_unit_test(test_conversion),
-        cmocka_unit_test(test_gives_way),       cmocka_unit_test(test_little_memory),
-        cmocka_unit_test(test_lent_memory),     cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_slow_groups),     cmocka_unit_test(test_in_memory),
-        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_png),
-        cmocka_unit_test(test_png_gives_way),   cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_frames_give_way), cmocka_unit_test(test_heic),
+        cmocka_unit_test(test_nothing_crosses),
+        cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_several_outputs),
+        cmocka_unit_test(test_limited),
+        cmocka_unit_test(test_one_end),
+        cmocka_unit_test(test_conversion),
+        cmocka_unit_test(test_gives_way),
+        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_lent_memory),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_slow_groups),
+        cmocka_unit_test(test_in_memory),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_png),
+        cmocka_unit_test(test_png_gives_way),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_frames_give_way),
+        cmocka_unit_test(test_heic),
+        cmocka_unit_test(test_avif),
     };
     return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_folder);
 }

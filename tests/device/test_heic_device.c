@@ -1,6 +1,6 @@
-/* A program of its own. HEIC that a GPU decodes has the pixels that the CPU makes: frames and
- * grids, turned and cropped, of several matrices, depths and chroma. Skipped where there is no GPU,
- * no NVDEC or no encoder. Files as arguments are compared instead, with a line for each. */
+/* A program of its own. HEIC and AVIF that a GPU decodes have the pixels that the CPU makes: frames
+ * and grids, turned and cropped, of several matrices, depths and chroma. Skipped where there is no
+ * GPU, no NVDEC or no encoder. Files as arguments are compared instead, with a line for each. */
 #include "gpu_test.h"
 
 #if defined GF_WITH_CUDA && defined GF_LIBRARY_heif
@@ -8,6 +8,10 @@
 
 #include "base/threads/times.h"
 #include "codec/codec.h"
+#ifdef GF_LIBRARY_avif
+#include "codec/avif/avif_calls.h"
+#include "codec/formats.h"
+#endif
 #include "codec/heic_files.h"
 #include "codec/heif_writer.h"
 #include "cuda/heic/coders.h"
@@ -203,19 +207,18 @@ static struct heic_kind kind_of(int number, struct frames *frames)
 }
 
 /* Decodes a group of all kinds on the GPU, and compares. */
-static void compare_group(int bits, bool full_chroma)
+static void compare_group(struct frames *frames, int bits,
+                          struct heic_kind (*kind_at)(int number, struct frames *frames))
 {
     static struct both both[GROUP];
     static struct gf_heic_decode_picture pictures[GROUP];
-    struct frames frames = {.parameters = {NULL, 0}};
     struct heic_bytes file[GROUP];
     struct gf_heic_decoder *decoder = NULL;
     struct gf_error error = {0};
     size_t count;
     int item;
-    encode_frames(bits, full_chroma, &frames);
     for (int i = 0; i < GROUP; i++) {
-        struct heic_kind kind = kind_of(i, &frames);
+        struct heic_kind kind = kind_at(i, frames);
         kind.mirror = bits > 8 ? 0 : kind.mirror; /* libheif up to 1.18 mirrors 8 bits alone */
         file[i] = heic_make(&kind, &item);
         both[i] = (struct both){.input = NULL};
@@ -242,6 +245,13 @@ static void compare_group(int bits, bool full_chroma)
         close_both(&both[i]);
         free(file[i].data);
     }
+}
+
+static void compare_heic(int bits, bool full_chroma)
+{
+    struct frames frames = {.parameters = {NULL, 0}};
+    encode_frames(bits, full_chroma, &frames);
+    compare_group(&frames, bits, kind_of);
     free_frames(&frames);
 }
 
@@ -258,19 +268,19 @@ static void need_nvdec(void)
 static void test_8_bits(void **state)
 {
     need_nvdec();
-    compare_group(8, false);
+    compare_heic(8, false);
 }
 
 static void test_10_bits(void **state)
 {
     need_nvdec();
-    compare_group(10, false);
+    compare_heic(10, false);
 }
 
 static void test_full_chroma(void **state)
 {
     need_nvdec();
-    compare_group(8, true);
+    compare_heic(8, true);
 }
 
 /* Damaged frames, and pictures that need more memory than there is, are left to the CPU; the others
@@ -313,6 +323,171 @@ static void test_gives_way(void **state)
     free(bad.data);
     free_frames(&frames);
 }
+
+#ifdef GF_LIBRARY_avif
+/* ---- AVIF ---- */
+
+#define AVIF_CALLS(CALL) CALL(avifEncoderSetCodecSpecificOption)
+static struct {
+    AVIF_CALLS(GF_LIBRARY_CALL)
+} more;
+
+/* Encodes noise on gradients as AV1, and finds its frame and parameters. */
+static void encode_av1(int bits, bool full, bool grain, uint64_t seed, struct heic_bytes *frame,
+                       struct heic_bytes *parameters)
+{
+    avifImage *const image = gf_avif.avifImageCreate(SIDE, SIDE, bits, AVIF_PIXEL_FORMAT_YUV420);
+    avifEncoder *const encoder = gf_avif.avifEncoderCreate();
+    avifRWData file = AVIF_DATA_EMPTY;
+    struct gf_heif_coded coded;
+    assert_true(image && encoder);
+    image->yuvRange = full ? AVIF_RANGE_FULL : AVIF_RANGE_LIMITED;
+    image->matrixCoefficients = AVIF_MATRIX_COEFFICIENTS_BT601;
+    (void)gf_avif.avifImageAllocatePlanes(image, AVIF_PLANES_YUV);
+    for (int plane = 0; plane < 3; plane++)
+        for (int i = 0; i < SIDE * SIDE / (plane ? 4 : 1); i++) {
+            const int width = plane ? SIDE / 2 : SIDE, x = i % width, y = i / width,
+                      most = (1 << bits) - 1,
+                      value = (x + (plane + 1) * y) * most / (5 * SIDE) +
+                              random_below(&seed, 1 + most / 8);
+            uint8_t *const row = image->yuvPlanes[plane] + (size_t)y * image->yuvRowBytes[plane];
+            if (bits > 8)
+                ((uint16_t *)row)[x] = (uint16_t)value;
+            else
+                row[x] = (uint8_t)value;
+        }
+    encoder->speed = 10;
+    if (grain)
+        more.avifEncoderSetCodecSpecificOption(encoder, "film-grain-test", "1");
+    assert_int_equal(gf_avif.avifEncoderWrite(encoder, image, &file), AVIF_RESULT_OK);
+    const struct gf_blob blob = {file.data, file.size};
+    assert_true(gf_heif_coded_read(&blob, gf_heif_main_item(&blob), &coded));
+    *frame = (struct heic_bytes){malloc(coded.tile[0].size), coded.tile[0].size};
+    *parameters = (struct heic_bytes){malloc(coded.parameters.size), coded.parameters.size};
+    memcpy(frame->data, file.data + coded.tile[0].offset, frame->size);
+    memcpy(parameters->data, file.data + coded.parameters.offset, parameters->size);
+    gf_avif.avifRWDataFree(&file);
+    gf_avif.avifEncoderDestroy(encoder);
+    gf_avif.avifImageDestroy(image);
+}
+
+static void encode_all_av1(int bits, bool full, struct frames *frames)
+{
+    for (int i = 0; i < TILES; i++) {
+        free(frames->parameters.data);
+        encode_av1(bits, full, false, (uint64_t)(i + bits), &frames->frame[i], &frames->parameters);
+    }
+}
+
+/* The same kinds for AV1, whose grids have even sides. */
+static struct heic_kind av1_kind_of(int number, struct frames *frames)
+{
+    static const int matrices[] = {1, 2, 4, 5, 6, 7, 9, 0};
+    struct heic_kind kind = kind_of(number, frames);
+    kind.av1 = true;
+    kind.width = 3 * SIDE - 2 * number;
+    kind.height = 2 * SIDE - 2 * number;
+    kind.matrix = matrices[number % 8];
+    if (kind.crops) {
+        kind.crop[0] = (uint32_t)(kind.columns ? kind.width : SIDE) - 101;
+        kind.crop[2] = (uint32_t)(kind.columns ? kind.height : SIDE) - 57;
+    }
+    return kind;
+}
+
+static struct heic_kind limited_kind_of(int number, struct frames *frames)
+{
+    struct heic_kind kind = av1_kind_of(number, frames);
+    kind.full = false;
+    return kind;
+}
+
+static struct heic_kind full_kind_of(int number, struct frames *frames)
+{
+    struct heic_kind kind = av1_kind_of(number, frames);
+    kind.full = true;
+    return kind;
+}
+
+/* Skips the test where nothing decodes or encodes AV1. */
+static void need_av1(int bits)
+{
+    const struct gf_heif_coded coded = {.av1 = 1, .bits = bits};
+    struct gf_library library = GF_LIBRARY(more, AVIF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_avif));
+    need_nvdec();
+    if (gf_library_load(&gf_avif_library, "AVIF", GF_ERROR_UNAVAILABLE, NULL) ||
+        gf_library_load(&library, "AVIF", GF_ERROR_UNAVAILABLE, NULL) ||
+        cudaFree(NULL) != cudaSuccess || !gf_heic_decoder_takes_av1(&coded)) {
+        print_message("no libavif, or this GPU decodes no AV1 of %d bits\n", bits);
+        skip();
+    }
+}
+
+static void compare_avif(int bits)
+{
+    need_av1(bits);
+    for (int full = 0; full < 2; full++) {
+        struct frames frames = {.parameters = {NULL, 0}};
+        encode_all_av1(bits, full, &frames);
+        compare_group(&frames, bits, full ? full_kind_of : limited_kind_of);
+        free_frames(&frames);
+    }
+}
+
+static void test_av1_8_bits(void **state)
+{
+    compare_avif(8);
+}
+
+static void test_av1_10_bits(void **state)
+{
+    compare_avif(10);
+}
+
+/* Frames with film grain, and with another range than the file says, are left to the CPU, as are
+ * grids for whose planes there is no memory. */
+static void test_av1_gives_way(void **state)
+{
+    static const char *const whys[] = {"film grain", "another range", "planes of a grid"};
+    need_av1(8);
+    for (int i = 0; i < 3; i++) {
+        struct heic_bytes frame[TILES], parameters = {NULL, 0};
+        struct gf_heic_decoder *decoder = NULL;
+        struct gf_error error = {0};
+        struct both both = {.input = NULL};
+        int item;
+        encode_av1(8, true, i == 0, 1, &frame[0], &parameters);
+        for (int k = 1; k < TILES; k++)
+            frame[k] = frame[0];
+        const struct heic_kind kind = {.av1 = true,
+                                       .columns = i == 2 ? 3 : 0,
+                                       .rows = 2,
+                                       .width = 3 * SIDE,
+                                       .height = 2 * SIDE,
+                                       .tile_width = SIDE,
+                                       .tile_height = SIDE,
+                                       .matrix = 6,
+                                       .full = i != 1,
+                                       .parameters = parameters,
+                                       .frames = frame};
+        struct heic_bytes file = heic_make(&kind, &item);
+        assert_true(open_both(&file, true, &both));
+        struct gf_heic_decode_picture picture = {
+            .coded = both.source->coded, .data = file.data, .out = both.out};
+        assert_ok("create", gf_heic_decoder_create(0, i == 2 ? 1 << 20 : ROOM, &decoder, &error),
+                  &error);
+        assert_ok("run", run_all(decoder, &picture, 1, &error), &error);
+        assert_false(picture.decoded);
+        if (!strstr(picture.why, whys[i]))
+            fail_msg("%d: %s", i, picture.why);
+        gf_heic_decoder_destroy(decoder);
+        close_both(&both);
+        free(file.data);
+        free(frame[0].data);
+        free(parameters.data);
+    }
+}
+#endif
 
 /* Compares a file, and prints what comes of it. Returns 1 if the GPU makes other pixels. */
 static int compare_file(struct gf_heic_decoder *decoder, const char *path)
@@ -358,14 +533,22 @@ int main(int argc, char **argv)
         gf_heic_decoder_destroy(decoder);
         return differ > 0;
     }
+#ifdef GF_LIBRARY_avif
+    const struct CMUnitTest avif[] = {cmocka_unit_test(test_av1_8_bits),
+                                      cmocka_unit_test(test_av1_10_bits),
+                                      cmocka_unit_test(test_av1_gives_way)};
+    const int failed = cmocka_run_group_tests_name("avif_device", avif, make_folder, remove_folder);
+#else
+    const int failed = 0;
+#endif
     if (!can_encode()) {
-        puts("1..1\nok 1 # SKIP libheif has no encoder of HEVC here");
-        return 0;
+        puts("# SKIP libheif has no encoder of HEVC here");
+        return failed;
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_8_bits), cmocka_unit_test(test_10_bits),
         cmocka_unit_test(test_full_chroma), cmocka_unit_test(test_gives_way)};
-    return cmocka_run_group_tests_name("heic_device", tests, make_folder, remove_folder);
+    return failed + cmocka_run_group_tests_name("heic_device", tests, make_folder, remove_folder);
 }
 
 #elif defined GF_WITH_CUDA

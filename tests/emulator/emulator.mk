@@ -6,7 +6,7 @@ EMULATED_ARCH ?= 90
 EMULATOR_SANITIZE ?= address,alignment
 EMULATOR := $(BUILD)-emulator$(filter-out 90,$(EMULATED_ARCH))$(if $(findstring kernel,$(EMULATOR_SANITIZE)),-written)
 EMULATOR_TESTS ?= full_device run_device device_batch jpeg_device tiles_device jpeg_encoder png_decoder png_streams png_encoder heic_device yuv_device pyramid_device
-# libde265 decodes for NVDEC, where its headers and those of ffnvcodec are.
+# libde265 decodes for NVDEC, where its headers and those of ffnvcodec are, and dav1d AV1, where its headers are.
 EMULATED_NVDEC = $(if $(filter 1,$(NVDEC)),$(if $(wildcard /usr/include/libde265/de265.h),$(EMULATOR)/libnvcuvid.so.1))
 EMULATOR_OBJ := $(patsubst tests/emulator/%.cpp,$(EMULATOR)/cudart/%.o,$(wildcard tests/emulator/*.cpp))
 ifeq ($(EMULATOR_SANITIZE),kernel-address)
@@ -35,7 +35,7 @@ $(EMULATOR)/libcudart_static.a: $(EMULATOR_OBJ)
 
 $(EMULATOR)/libnvcuvid.so.1: tests/emulator/nvcuvid.c
 	@mkdir -p $(@D)
-	$(call say,CC,$@)$(CC) -std=gnu17 -O2 -g -Wall -Wextra -fPIC -shared -o $@ $< -lde265 -pthread
+	$(call say,CC,$@)$(CC) -std=gnu17 -O2 -g -Wall -Wextra -fPIC -shared -o $@ $< -lde265 $(if $(wildcard /usr/include/dav1d/dav1d.h),-ldav1d) -pthread
 
 $(EMULATOR)/cudart/%.o: tests/emulator/%.cpp
 	@mkdir -p $(@D)

@@ -7,6 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct gf_blob file = {(unsigned char *)data, size}; /* which is only read */
     struct gf_heif_coded coded;
+    (void)gf_heif_main_item(&file);
     for (uint32_t item = 0; item < 8; item++) {
         if (!gf_heif_coded_read(&file, item, &coded))
             continue;

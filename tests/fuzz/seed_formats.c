@@ -100,6 +100,7 @@ static void put_raw(void)
 static void put_heic(void)
 {
     static const struct heic_kind kinds[] = {
+        {.matrix = 6, .av1 = true},
         {.rotation = 1},
         {.columns = 3, .rows = 2, .width = 701, .height = 499, .mirror = 1, .matrix = 9},
         {.columns = 2,

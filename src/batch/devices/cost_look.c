@@ -286,7 +286,10 @@ static void look_into(const struct sample *sample, const struct gf_input_name *n
             .file = source->file,
             .bytes = (double)gf_input_size(input),
             .frames = frames_of(sample, input, source),
-            .device_decodes = source->for_device_codec && gf_device_decodes(source->file),
+            /* AVIF has no figure: a GPU says only after its start whether it decodes AV1. */
+            .device_decodes = source->for_device_codec &&
+                              gf_cost_device_coder(source->file).decode &&
+                              gf_device_decodes(source->file),
             .several_scans = source->for_device_batch,
             .marked = source->has_stripes,
             .unpacks = source->for_device_codec && source->file == GF_FILE_PNG,

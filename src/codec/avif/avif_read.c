@@ -7,9 +7,12 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata/heif_boxes.h"
+#include "codec/common/metadata/heif_coded.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
 #include "codec/common/rows/whole_picture.h"
+#include "pixel/yuv/heif_colours.h"
+#include "pixel/yuv/yuv.h"
 
 struct gf_avif_calls gf_avif;
 struct gf_library gf_avif_library =
@@ -56,6 +59,7 @@ struct avif_source {
     bool cut;                /* the file ends before the data that its header describes */
     int left, top;           /* position of the cropped picture in the stored picture, in pixels */
     struct gf_format stored; /* format of the stored picture after libavif's conversion to RGB */
+    struct gf_heif_coded coded;
 };
 
 static void avif_release(struct gf_whole_source *source)
@@ -131,9 +135,81 @@ static void take_out(const struct avif_source *avif, const unsigned char *made,
     }
 }
 
+/* Describes the planes of the decoded picture for our conversion. Returns false if it is libavif's:
+ * of colours that are multiplied by alpha, or of other matrices. */
+static bool describe_planes(const struct avif_source *avif, struct gf_yuv *yuv)
+{
+    const avifImage *const image = avif->decoder->image;
+    const struct gf_format format = avif->whole.base.format;
+    const bool mono = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400;
+    *yuv = (struct gf_yuv){.width = (int)image->width,
+                           .height = (int)image->height,
+                           .bits = (int)image->depth,
+                           .mono = mono,
+                           .half_width = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV420 ||
+                                         image->yuvFormat == AVIF_PIXEL_FORMAT_YUV422,
+                           .half_height = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV420,
+                           .full = image->yuvRange == AVIF_RANGE_FULL,
+                           .siting = GF_YUV_CENTRE};
+    return gf_yuv_matrix_of((int)image->matrixCoefficients, &yuv->matrix) &&
+           image->yuvFormat != AVIF_PIXEL_FORMAT_NONE &&
+           (image->depth > 8) == (format.bits == 16) && mono == (gf_colour_channels(format) == 1) &&
+           image->yuvPlanes[0] && (mono || (image->yuvPlanes[1] && image->yuvPlanes[2])) &&
+           (!gf_has_alpha(format) || (image->alphaPlane && !image->alphaPremultiplied));
+}
+
+/* Puts pixels of the colours in `from` and of `alpha`, whose samples are 0..most. */
+static void join(const unsigned char *from, const unsigned char *alpha, unsigned most,
+                 struct gf_format format, unsigned char *to)
+{
+    const size_t bytes = (size_t)format.bits / 8,
+                 colours = (size_t)gf_colour_channels(format) * bytes;
+    for (int x = 0; x < format.width; x++, from += colours, alpha += bytes, to += colours + bytes) {
+        uint16_t wide;
+        memcpy(to, from, colours);
+        to[colours] = *alpha;
+        if (bytes == 1)
+            continue;
+        memcpy(&wide, alpha, bytes);
+        wide = (uint16_t)gf_heif_widened(wide < most ? wide : most, most);
+        memcpy(to + colours, &wide, bytes);
+    }
+}
+
+/* Converts the cropped area of the decoded planes to `pixels`. */
+static enum gf_status convert_planes(const struct avif_source *avif, const struct gf_yuv *yuv,
+                                     unsigned char *pixels, struct gf_error *error)
+{
+    const avifImage *const image = avif->decoder->image;
+    const struct gf_format format = avif->whole.base.format;
+    const size_t row = gf_row_bytes(format), bytes = (size_t)format.bits / 8,
+                 pixel = (size_t)gf_colour_channels(format) * bytes;
+    const struct gf_yuv_frame frame = {
+        {image->yuvPlanes[0], image->yuvPlanes[1], image->yuvPlanes[2]},
+        {image->yuvRowBytes[0], image->yuvRowBytes[1], image->yuvRowBytes[2]}};
+    struct gf_yuv_reader *const reader = gf_yuv_reader_open(yuv);
+    unsigned char *const line = malloc((size_t)yuv->width * pixel);
+    for (int y = avif->top; reader && line && y < avif->top + format.height; y++, pixels += row) {
+        const unsigned char *const from = line + (size_t)avif->left * pixel;
+        gf_yuv_reader_planes_row(reader, &frame, y, line);
+        if (gf_has_alpha(format))
+            join(from,
+                 image->alphaPlane + (size_t)y * image->alphaRowBytes + (size_t)avif->left * bytes,
+                 (1U << image->depth) - 1, format, pixels);
+        else
+            memcpy(pixels, from, row);
+    }
+    gf_yuv_reader_close(reader);
+    free(line);
+    return reader && line ? GF_OK : gf_fail_memory(error);
+}
+
 static enum gf_status convert(const struct avif_source *avif, unsigned char *pixels,
                               struct gf_error *error)
 {
+    struct gf_yuv yuv;
+    if (describe_planes(avif, &yuv))
+        return convert_planes(avif, &yuv, pixels, error);
     avifImage *const image = avif->decoder->image;
     uint8_t *const alpha = image->alphaPlane;
     const struct gf_format stored = avif->stored;
@@ -301,6 +377,28 @@ static double library_bytes(const avifDecoder *decoder, bool alpha)
            (image->transformFlags & AVIF_TRANSFORM_CLAP ? crop_bytes : 0);
 }
 
+/* Describes the picture for a GPU's decoder, if it has nothing unusual and libavif understands it
+ * the same way. */
+static void describe_coded(struct avif_source *avif)
+{
+    const avifImage *const image = avif->decoder->image;
+    struct gf_source *const base = &avif->whole.base;
+    const struct gf_blob *const file = &avif->whole.file;
+    struct gf_heif_coded *const coded = &avif->coded;
+    if (avif->cut || avif->decoder->alphaPresent || avif->decoder->imageCount != 1 ||
+        gf_heif_find_box(*file, "moov").size || gf_heif_items(file, "sato") ||
+        !gf_heif_coded_read(file, gf_heif_main_item(file), coded) || !coded->av1)
+        return;
+    coded->orientation = 1;                             /* the rows are as the file stores them */
+    coded->matrix = (int32_t)image->matrixCoefficients; /* also where the box colr is missing */
+    coded->full = image->yuvRange == AVIF_RANGE_FULL;
+    const struct gf_format described = gf_heif_coded_format(coded);
+    base->for_device_codec = !memcmp(&described, &base->format, sizeof described) &&
+                             coded->left == avif->left && coded->top == avif->top &&
+                             coded->bits == (int)image->depth && gf_heif_coded_suits_device(coded);
+    base->coded = base->for_device_codec ? coded : NULL;
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     const uint64_t missing_most = 64 << 20;
@@ -334,8 +432,10 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         status = gf_choose_frames(whole, avif->decoder->imageCount, error);
     if (!status && !read_metadata(avif))
         status = gf_fail_memory(error);
-    if (!status)
+    if (!status) {
         note_pixels(avif);
+        describe_coded(avif);
+    }
     return status;
 }
 

@@ -563,7 +563,7 @@ static void describe_coded(struct heif_source *heif)
     struct gf_source *const base = &heif->whole.base;
     struct gf_heif_coded *const coded = &heif->coded;
     if (heif->depth || gf_has_alpha(base->format) ||
-        !gf_heif_coded_read(&heif->whole.file, heif->item, coded))
+        !gf_heif_coded_read(&heif->whole.file, heif->item, coded) || coded->av1)
         return;
     coded->orientation = heif->whole.options.autorotate ? coded->orientation : 1;
     const struct gf_format described = gf_heif_coded_format(coded);

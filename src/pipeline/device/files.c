@@ -83,7 +83,8 @@ static bool describe(const struct decoding *decoding, int i)
         !gf_input_open_memory(decoding->data[i], decoding->sizes[i], "", &input, NULL) &&
         !gf_source_open(input, &options, &source, NULL) &&
         plan_picture(&quiet, input, source, &decoding->images[i], &file->plan) &&
-        gf_device_file_describe(decoding->data[i], decoding->sizes[i], source, &file->file);
+        gf_device_file_describe(decoding->data[i], decoding->sizes[i], source,
+                                decoding->batch.pipeline->backend, &file->file);
     if (source)
         source->close(source);
     gf_input_close(input);

@@ -35,13 +35,28 @@ size_t gf_yuv_frame_bytes(const struct gf_yuv *yuv)
     return (planes.first[2] + planes.chroma_width * planes.chroma_height) * planes.sample_bytes;
 }
 
+bool gf_yuv_matrix_of(int number, enum gf_yuv_matrix *matrix)
+{
+    enum { NONE = -1 };
+    static const int matrices[] = {NONE,       GF_YUV_BT709, GF_YUV_BT601, NONE,
+                                   GF_YUV_FCC, GF_YUV_BT601, GF_YUV_BT601, GF_YUV_SMPTE240,
+                                   NONE,       GF_YUV_BT2020};
+    if (number < 0 || number >= (int)(sizeof matrices / sizeof *matrices) ||
+        matrices[number] == NONE)
+        return false;
+    *matrix = (enum gf_yuv_matrix)matrices[number];
+    return true;
+}
+
 static struct numbers numbers_of(const struct gf_yuv *yuv)
 {
     static const struct {
         double kr, kb;
     } matrices[] = {[GF_YUV_BT601] = {0.299, 0.114},
                     [GF_YUV_BT709] = {0.2126, 0.0722},
-                    [GF_YUV_BT2020] = {0.2627, 0.0593}};
+                    [GF_YUV_BT2020] = {0.2627, 0.0593},
+                    [GF_YUV_FCC] = {0.3, 0.11},
+                    [GF_YUV_SMPTE240] = {0.212, 0.087}};
     const double kr = matrices[yuv->matrix].kr, kb = matrices[yuv->matrix].kb;
     const double unit = 1 << (yuv->bits - 8), most = 256 * unit - 1;
     return (struct numbers){.kr = kr,
@@ -179,12 +194,12 @@ struct chroma_rows {
 };
 
 static struct chroma_rows chroma_rows_of(const struct gf_yuv_reader *reader,
-                                         const unsigned char *frame, int plane, int y)
+                                         const struct gf_yuv_frame *frame, int plane, int y)
 {
-    const struct gf_yuv_planes *const planes = &reader->planes;
-    const size_t bytes = planes->sample_bytes, row = planes->chroma_width * bytes;
-    const struct gf_yuv_near rows = gf_yuv_near_of(&reader->yuv, (int)planes->chroma_height, y);
-    const unsigned char *const first = frame + planes->first[plane] * bytes;
+    const size_t row = frame->pitch[plane];
+    const struct gf_yuv_near rows =
+        gf_yuv_near_of(&reader->yuv, (int)reader->planes.chroma_height, y);
+    const unsigned char *const first = frame->plane[plane];
     return (struct chroma_rows){rows, first + (size_t)rows.near * row,
                                 first + (size_t)rows.far * row};
 }
@@ -197,8 +212,8 @@ static void put_ends(float *sums, size_t count)
 }
 
 /* Interpolates the chroma of plane 1 or 2 of the frame for row y of the picture. */
-static void chroma_row(const struct gf_yuv_reader *reader, const unsigned char *frame, int plane,
-                       int y, float *row)
+static void chroma_row(const struct gf_yuv_reader *reader, const struct gf_yuv_frame *frame,
+                       int plane, int y, float *row)
 {
     const struct gf_yuv *const yuv = &reader->yuv;
     const size_t width = reader->planes.chroma_width;
@@ -275,7 +290,7 @@ GF_TARGET_CLONES static void to_gray_words(const struct gf_yuv_reader *reader, c
     to_gray(reader, luma, gray, 2);
 }
 
-static void to_rgb_simd(const struct gf_yuv_reader *reader, const unsigned char *frame,
+static void to_rgb_simd(const struct gf_yuv_reader *reader, const struct gf_yuv_frame *frame,
                         const uint8_t *luma, int y, uint8_t *rgb)
 {
     float *const sums[] = {reader->row_u + 1, reader->row_v + 1};
@@ -289,10 +304,11 @@ static void to_rgb_simd(const struct gf_yuv_reader *reader, const unsigned char 
                        sums[0], sums[1], (size_t)reader->yuv.width, rgb);
 }
 
-void gf_yuv_reader_row(struct gf_yuv_reader *reader, const unsigned char *frame, int y, void *row)
+void gf_yuv_reader_planes_row(struct gf_yuv_reader *reader, const struct gf_yuv_frame *frame, int y,
+                              void *row)
 {
     const size_t bytes = reader->planes.sample_bytes;
-    const unsigned char *const luma = frame + (size_t)y * (size_t)reader->yuv.width * bytes;
+    const unsigned char *const luma = frame->plane[0] + (size_t)y * frame->pitch[0];
     if (reader->yuv.mono) {
         (bytes == 2 ? to_gray_words : to_gray_bytes)(reader, luma, row);
     } else if (reader->simd) {
@@ -302,6 +318,16 @@ void gf_yuv_reader_row(struct gf_yuv_reader *reader, const unsigned char *frame,
         chroma_row(reader, frame, 2, y, reader->row_v);
         (bytes == 2 ? to_rgb_words : to_rgb_bytes)(reader, luma, row);
     }
+}
+
+void gf_yuv_reader_row(struct gf_yuv_reader *reader, const unsigned char *frame, int y, void *row)
+{
+    const struct gf_yuv_planes *const planes = &reader->planes;
+    const size_t bytes = planes->sample_bytes, chroma = planes->chroma_width * bytes;
+    const struct gf_yuv_frame own = {
+        {frame, frame + planes->first[1] * bytes, frame + planes->first[2] * bytes},
+        {(size_t)reader->yuv.width * bytes, chroma, chroma}};
+    gf_yuv_reader_planes_row(reader, &own, y, row);
 }
 
 /* Gray or RGB to frames of YCbCr. Chroma is computed for each pixel, and is then averaged over the

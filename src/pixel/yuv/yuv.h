@@ -16,7 +16,7 @@ enum gf_yuv_siting {
     GF_YUV_TOP_LEFT /* on the sample at the top left: DV */
 };
 
-enum gf_yuv_matrix { GF_YUV_BT601, GF_YUV_BT709, GF_YUV_BT2020 };
+enum gf_yuv_matrix { GF_YUV_BT601, GF_YUV_BT709, GF_YUV_BT2020, GF_YUV_FCC, GF_YUV_SMPTE240 };
 
 struct gf_yuv {
     int width, height;
@@ -30,6 +30,10 @@ struct gf_yuv {
     bool interlaced; /* the rows are of two fields in turn, which conversions ignore */
 };
 
+/* The matrix by its number in Rec. ITU-T H.273, where 2 (unspecified) is read as 6. Returns false
+ * for those that are not made of kr and kb alone. */
+bool gf_yuv_matrix_of(int number, enum gf_yuv_matrix *matrix);
+
 /* Returns the bytes of a frame, whose sides may be as large as an int. */
 size_t gf_yuv_frame_bytes(const struct gf_yuv *yuv);
 
@@ -38,6 +42,13 @@ size_t gf_yuv_frame_bytes(const struct gf_yuv *yuv);
 struct gf_yuv_reader;
 struct gf_yuv_reader *gf_yuv_reader_open(const struct gf_yuv *yuv); /* NULL: out of memory */
 void gf_yuv_reader_row(struct gf_yuv_reader *reader, const unsigned char *frame, int y, void *row);
+/* The same for planes that lie anywhere, with rows that are `pitch` bytes apart. */
+struct gf_yuv_frame {
+    const unsigned char *plane[3];
+    size_t pitch[3];
+};
+void gf_yuv_reader_planes_row(struct gf_yuv_reader *reader, const struct gf_yuv_frame *frame, int y,
+                              void *row);
 void gf_yuv_reader_close(struct gf_yuv_reader *reader);
 
 /* Converts rows, which come in their order, to a frame. A row has `channels` samples a pixel, 1 or

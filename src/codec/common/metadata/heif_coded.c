@@ -5,11 +5,13 @@
 #include "codec/common/metadata/heif_boxes.h"
 #include "codec/common/metadata/metadata.h"
 #include "pixel/yuv/heif_colours.h"
+#include "pixel/yuv/yuv.h"
 
 /* META_MOST limits the work, since each tile's boxes are looked for in the whole list. */
 enum { META_MOST = 64 << 10, FILE_MOST = 1 << 30, SIDE_MOST = 1 << 16 };
-enum { SIDEWAYS = 5 };              /* EXIF's orientations from 5 on exchange width and height */
-enum { HVCC_HEAD = 23, START = 4 }; /* bytes before hvcC's lists; of a length or a start code */
+enum { SIDEWAYS = 5 }; /* EXIF's orientations from 5 on exchange width and height */
+/* Bytes before hvcC's lists and av1C's OBUs; of a length or a start code. */
+enum { HVCC_HEAD = 23, AV1C_HEAD = 4, START = 4 };
 
 /* ---- reading boxes ---- */
 
@@ -22,9 +24,14 @@ struct item {
     char type[4];
     struct gf_heif_span span;
     int32_t width, height, matrix, full, bits; /* bits: 0: no box pixi says them */
-    struct gf_blob parameters, crop;           /* the bodies of hvcC and clap */
+    struct gf_blob parameters, crop;           /* the bodies of hvcC or av1C, and clap */
     int rotations, mirrorings;
 };
+
+static bool is_av1(const struct item *item)
+{
+    return !memcmp(item->type, "av01", 4);
+}
 
 /* Takes a number of 0 to 8 bytes; one of no byte is 0. Returns false if there are too few bytes. */
 static bool take(struct gf_blob *rest, int bytes, uint64_t *number)
@@ -128,8 +135,8 @@ static bool read_colours(struct gf_blob body, struct item *item)
 static bool read_property(void *context, const char type[4], struct gf_blob body, bool essential)
 {
     struct item *const item = context;
-    enum { SIZE, PARAMETERS, COLOURS, DEPTH, ROTATION, MIRRORING, CROP };
-    static const char known[] = "ispehvcCcolrpixiirotimirclap";
+    enum { SIZE, PARAMETERS, COLOURS, DEPTH, ROTATION, MIRRORING, CROP, AV1_PARAMETERS };
+    static const char known[] = "ispehvcCcolrpixiirotimirclapav1C";
     int kind = 0;
     while (known[4 * kind] && memcmp(known + 4 * kind, type, 4) != 0)
         kind++;
@@ -141,8 +148,10 @@ static bool read_property(void *context, const char type[4], struct gf_blob body
         item->height = (int32_t)gf_get_be(body.data + 8, 4);
         return true;
     case PARAMETERS:
+    case AV1_PARAMETERS:
         item->parameters = body;
-        return body.size >= HVCC_HEAD;
+        return (kind == AV1_PARAMETERS) == is_av1(item) &&
+               body.size >= (is_av1(item) ? AV1C_HEAD : HVCC_HEAD);
     case COLOURS:
         return read_colours(body, item);
     case DEPTH:
@@ -169,9 +178,23 @@ static bool read_item(const struct boxes *boxes, uint32_t id, struct item *item)
 
 /* ---- the description ---- */
 
+/* Reads the kind of frames from the box av1C (AV1 Codec ISO Media File Format Binding, 2.3.3). */
+static bool read_av1_kind(const struct item *frame, struct gf_heif_coded *coded)
+{
+    enum { FIRST_VERSION = 0x81, DEEP = 0x40, DEEPER = 0x20, MONO = 0x10 };
+    const unsigned char *const data = frame->parameters.data;
+    coded->av1 = 1;
+    coded->bits = !(data[2] & DEEP) ? 8 : data[2] & DEEPER ? 12 : 10;
+    coded->half_width = data[2] >> 3 & 1;
+    coded->half_height = data[2] >> 2 & 1;
+    return data[0] == FIRST_VERSION && !(data[2] & MONO);
+}
+
 /* Reads the kind of frames from the box hvcC (ISO/IEC 14496-15, 8.3.3.1). */
 static bool read_kind(const struct item *frame, struct gf_heif_coded *coded)
 {
+    if (is_av1(frame))
+        return read_av1_kind(frame, coded);
     const unsigned char *const data = frame->parameters.data;
     const int chroma = data[16] & 3, bits = 8 + (data[17] & 7);
     coded->bits = bits;
@@ -248,14 +271,14 @@ static bool read_tiles(const struct boxes *boxes, uint32_t grid, struct gf_heif_
     for (int i = 0; i < count; i++) {
         struct item tile;
         if (!read_item(boxes, gf_get_be(ids + i * number, number), &tile) ||
-            memcmp(tile.type, "hvc1", 4) != 0 || tile.rotations || tile.mirrorings ||
-            tile.crop.size)
+            (memcmp(tile.type, "hvc1", 4) != 0 && !is_av1(&tile)) || tile.rotations ||
+            tile.mirrorings || tile.crop.size)
             return false;
         if (!i)
             *first = tile;
         if (!tile.parameters.size || tile.width != first->width || tile.height != first->height ||
             tile.matrix != first->matrix || tile.full != first->full || tile.bits != first->bits ||
-            tile.parameters.size != first->parameters.size ||
+            is_av1(&tile) != is_av1(first) || tile.parameters.size != first->parameters.size ||
             memcmp(tile.parameters.data, first->parameters.data, tile.parameters.size) != 0)
             return false;
         coded->tile[i] = tile.span;
@@ -278,7 +301,8 @@ static bool read_grid(const struct boxes *boxes, uint32_t id, const struct item 
     coded->rows = (int32_t)rows + 1;
     return read_tiles(boxes, id, coded, frame) &&
            (!grid->bits || !frame->bits || grid->bits == frame->bits) &&
-           (grid->matrix < 0 || (grid->matrix == frame->matrix && grid->full == frame->full));
+           (grid->matrix < 0 || is_av1(frame) || /* libavif's reader knows it */
+            (grid->matrix == frame->matrix && grid->full == frame->full));
 }
 
 static bool read_coded(const struct boxes *boxes, uint32_t id, struct gf_heif_coded *coded)
@@ -295,7 +319,7 @@ static bool read_coded(const struct boxes *boxes, uint32_t id, struct gf_heif_co
                                     .shown_height = item.height,
                                     .tile = {item.span}};
     if (!memcmp(item.type, "grid", 4) ? !read_grid(boxes, id, &item, coded, &frame)
-                                      : memcmp(item.type, "hvc1", 4) != 0)
+                                      : memcmp(item.type, "hvc1", 4) != 0 && !is_av1(&item))
         return false;
     if (!frame.parameters.size || !read_kind(&frame, coded) ||
         (item.crop.size && !read_crop(item.crop, coded)))
@@ -307,6 +331,15 @@ static bool read_coded(const struct boxes *boxes, uint32_t id, struct gf_heif_co
     coded->parameters = (struct gf_heif_span){(uint32_t)(frame.parameters.data - boxes->file.data),
                                               (uint32_t)frame.parameters.size};
     return true;
+}
+
+uint32_t gf_heif_main_item(const struct gf_blob *file)
+{
+    struct gf_blob rest = gf_heif_find_box(gf_heif_meta(file), "pitm");
+    uint64_t version, flag = 0, item;
+    return take_version(&rest, &version, &flag) && take(&rest, version ? 4 : 2, &item)
+               ? (uint32_t)item
+               : 0;
 }
 
 bool gf_heif_coded_read(const struct gf_blob *file, uint32_t item, struct gf_heif_coded *coded)
@@ -342,12 +375,13 @@ bool gf_heif_coded_check(const struct gf_heif_coded *coded, size_t file_bytes)
         !(coded->half_width && coded->columns > 1 && coded->tile_width % 2) &&
         !(coded->half_height && coded->rows > 1 && coded->tile_height % 2) &&
         coded->columns * coded->rows <= GF_HEIF_TILES_MOST && coded->bits >= 8 &&
-        coded->bits <= 12 && (coded->half_width | coded->half_height | coded->full) >> 1 == 0 &&
+        coded->bits <= 12 &&
+        (coded->half_width | coded->half_height | coded->full | coded->av1) >> 1 == 0 &&
         coded->half_width >= coded->half_height && coded->matrix >= -1 &&
         coded->matrix <= UINT16_MAX && is_part(coded->left, coded->shown_width, coded->width) &&
         is_part(coded->top, coded->shown_height, coded->height) && coded->orientation >= 1 &&
         coded->orientation <= 8 && fits(coded->parameters, file_bytes) &&
-        coded->parameters.size >= HVCC_HEAD;
+        coded->parameters.size >= (coded->av1 ? AV1C_HEAD : HVCC_HEAD);
     uint64_t sum = 0;
     for (int i = 0; good && i < coded->columns * coded->rows; i++) {
         sum += coded->tile[i].size;
@@ -361,8 +395,11 @@ bool gf_heif_coded_suits_device(const struct gf_heif_coded *coded)
 {
     enum { LEAST = 144, MOST = 8192 };
     struct gf_heif_colours colours;
-    return (coded->matrix < 0 ||
-            gf_heif_colours_of(coded->matrix, coded->full, coded->bits, &colours)) &&
+    enum gf_yuv_matrix matrix;
+    return (coded->av1 ? gf_yuv_matrix_of(coded->matrix, &matrix) && coded->half_height &&
+                             coded->bits <= 10 && !((coded->tile_width | coded->tile_height) & 1)
+                       : coded->matrix < 0 || gf_heif_colours_of(coded->matrix, coded->full,
+                                                                 coded->bits, &colours)) &&
            coded->half_width == coded->half_height && coded->tile_width >= LEAST &&
            coded->tile_height >= LEAST && coded->tile_width <= MOST && coded->tile_height <= MOST;
 }
@@ -445,6 +482,15 @@ static bool put_parameters(struct gf_blob rest, unsigned char *stream, size_t *u
     return *used;
 }
 
+static size_t put_av1(struct gf_blob sequence, struct gf_blob frame, unsigned char *stream)
+{
+    static const unsigned char delimiter[] = {0x12, 0};
+    memcpy(stream, delimiter, sizeof delimiter);
+    memcpy(stream + sizeof delimiter, sequence.data, sequence.size);
+    memcpy(stream + sizeof delimiter + sequence.size, frame.data, frame.size);
+    return sizeof delimiter + sequence.size + frame.size;
+}
+
 size_t gf_heif_coded_stream(const struct gf_heif_coded *coded, const unsigned char *file, int tile,
                             unsigned char *stream)
 {
@@ -454,6 +500,10 @@ size_t gf_heif_coded_stream(const struct gf_heif_coded *coded, const unsigned ch
     size_t used = 0;
     uint64_t size;
     int slices = 0;
+    if (coded->av1)
+        return put_av1((struct gf_blob){(unsigned char *)file + sets.offset + AV1C_HEAD,
+                                        sets.size - AV1C_HEAD},
+                       rest, stream);
     if (!put_parameters((struct gf_blob){(unsigned char *)file + sets.offset, sets.size}, stream,
                         &used))
         return 0;
