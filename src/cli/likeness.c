@@ -11,6 +11,7 @@
 #include "base/text/plain_text.h"
 #include "bench/likeness.h"
 #include "codec/codec.h"
+#include "codec/layouts/layouts.h"
 #include "report/text.h"
 
 enum { MEASURES = 5 };
@@ -210,6 +211,8 @@ static enum gf_status check_output(const struct gf_command *command, const char 
     const char *const output = command->output;
     if (!output)
         return GF_OK;
+    if (gf_tiles_named(output, &command->options))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: a drawing of --compare is no pyramid", output);
     if (!strcmp(output, "-") || (strcmp(output, name) && strcmp(output, second_name(command))))
         return gf_sink_format(output, &command->options, GF_FILE_PNG, file_format, error);
     return gf_fail(error, GF_ERROR_USAGE,

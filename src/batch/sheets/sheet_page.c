@@ -9,6 +9,7 @@
 #include "base/process/machine.h"
 #include "batch/sheets/sheet_run.h"
 #include "codec/common/checks.h"
+#include "codec/layouts/layouts.h"
 #include "pixel/sample.h"
 #include "text/text.h"
 
@@ -160,7 +161,7 @@ static enum gf_status check_size(const struct gf_page *page, const char *path,
                                  enum gf_file_format file_format, const struct gf_options *options,
                                  struct gf_error *error)
 {
-    const struct gf_codec_memory memory = gf_sink_memory(file_format, page->format, options);
+    const struct gf_codec_memory memory = gf_tiles_memory(path, file_format, page->format, options);
     GF_TRY(gf_size_check(path, (uint64_t)page->format.width, (uint64_t)page->format.height, options,
                          error));
     return gf_memory_check(
@@ -186,14 +187,14 @@ enum gf_status gf_page_open(struct gf_page *page, const char *path, struct gf_fo
     if (!status && !page->rows)
         status = gf_fail_memory(error);
     if (!status)
-        status = gf_output_open(path, &page->output, error);
+        status = gf_tiles_output_open(path, options, &page->output, error);
     if (status)
         return status;
     gf_output_set_options(page->output,
                           (struct gf_output_options){options->no_clobber, options->sync,
                                                      options->max_output_bytes, 0});
-    return gf_sink_open(page->output, file_format, page->format, &nothing, options, &page->sink,
-                        error);
+    return gf_tiles_sink_open(page->output, file_format, page->format, &nothing, options,
+                              &page->sink, error);
 }
 
 enum gf_status gf_page_write(struct gf_page *page, const struct gf_placed *placed, size_t count,

@@ -6,6 +6,7 @@
 #include "base/process/machine.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/names.h"
+#include "codec/layouts/layouts.h"
 
 /* Refuses options that need -o if there is none: without -o only reports are possible. */
 static enum gf_status check_without_output(const struct gf_command *command, struct gf_error *error)
@@ -147,6 +148,15 @@ static enum gf_status check_transfers(const struct gf_command *command, struct g
     if (command->store && command->options.keep_times)
         return gf_fail(error, GF_ERROR_USAGE,
                        "--keep-times cannot set the times of what --store puts elsewhere");
+    for (int i = 0; command->store && i < gf_command_outputs(command); i++) {
+        const struct gf_command_output output = gf_command_output_at(command, i);
+        if (gf_tiles_named(output.output, &output.options) &&
+            !gf_pyramid_named(output.output, ".szi"))
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "%s: --store stores files, and this is a folder: "
+                           "a .szi is one file",
+                           output.output);
+    }
     return GF_OK;
 }
 

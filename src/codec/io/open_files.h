@@ -145,10 +145,39 @@ struct gf_output {
 /* Renames the folder to its target, and removes the folder that it replaces. */
 enum gf_status gf_folder_commit(struct gf_output *output, struct gf_error *error) GF_CHECKED;
 void gf_folder_close(struct gf_output *output); /* removes a folder that was not committed */
-enum gf_status gf_output_fail_exists(const struct gf_output *output, struct gf_error *error);
-/* Fails if `size` more bytes are over the limit of the output. */
-enum gf_status gf_output_check_room(struct gf_output *output, uint64_t size,
-                                    struct gf_error *error) GF_CHECKED;
+
+/* Returns the number of bytes written so far, also to the folder. */
+static inline int64_t gf_output_bytes(const struct gf_output *output)
+{
+    return output->written + (int64_t)output->held +
+           (output->folder ? (int64_t)output->folder->bytes : 0);
+}
+
+/* Whether `more` bytes are over the limit of the output. */
+static inline bool gf_output_is_full(const struct gf_output *output, uint64_t more)
+{
+    const uint64_t most = output->options.max_bytes,
+                   size = output->options.bytes_before + (uint64_t)gf_output_bytes(output);
+    return most && (size > most || more > most - size);
+}
+
+static inline enum gf_status gf_output_check_room(struct gf_output *output, uint64_t more,
+                                                  struct gf_error *error)
+{
+    if (!gf_output_is_full(output, more))
+        return GF_OK;
+    output->failed = true;
+    return gf_fail(error, GF_ERROR_UNFIT, "%s: is over options.max_output_bytes=%llu%s",
+                   output->name, (unsigned long long)output->options.max_bytes,
+                   output->options.bytes_before ? " with the input's pictures before it" : "");
+}
+
+static inline enum gf_status gf_output_fail_exists(const struct gf_output *output,
+                                                   struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: is there already (options.no_clobber)",
+                   output->name);
+}
 
 /* Sets *error to the text of errno and the output's name, and returns its status. */
 static inline enum gf_status gf_output_fail(const struct gf_output *output, struct gf_error *error)

@@ -37,12 +37,6 @@ static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *er
     return gf_output_fail_folder(output, error);
 }
 
-enum gf_status gf_output_fail_exists(const struct gf_output *output, struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_OUTPUT, "%s: is there already (options.no_clobber)",
-                   output->name);
-}
-
 enum { NOT_WANTED = -2, NONE = -1 };
 static atomic_int kept = NOT_WANTED; /* descriptor of the kept file, or a value of the enum above */
 
@@ -257,8 +251,7 @@ void gf_output_set_times(struct gf_output *output, const struct timespec times[2
 
 int64_t gf_output_size(const struct gf_output *output)
 {
-    return output->written + (int64_t)output->held +
-           (output->folder ? (int64_t)output->folder->bytes : 0);
+    return gf_output_bytes(output);
 }
 
 const char *gf_output_name(const struct gf_output *output)
@@ -339,19 +332,12 @@ unsigned char *gf_output_lend(struct gf_output *output, size_t size)
     return output->memory + output->written;
 }
 
-static bool is_too_large(const struct gf_output *output, uint64_t more)
-{
-    const uint64_t most = output->options.max_bytes,
-                   size = output->options.bytes_before + (uint64_t)gf_output_size(output);
-    return most && (size > most || more > most - size);
-}
-
 void gf_output_expect(struct gf_output *output, int64_t size, int threads)
 {
-    if (output->in_memory && !is_too_large(output, (uint64_t)size))
+    if (output->in_memory && !gf_output_is_full(output, (uint64_t)size))
         /* A failure shows when the bytes are written. */
         (void)grow(output, output->held + (size_t)size);
-    if (output->fd < 0 || output->reservation || is_too_large(output, (uint64_t)size) ||
+    if (output->fd < 0 || output->reservation || gf_output_is_full(output, (uint64_t)size) ||
         size < RESERVED_FROM_BYTES || threads == 1)
         return;
     output->threads = threads;
@@ -362,16 +348,6 @@ static void end_reservation(struct gf_output *output)
 {
     gf_reservation_end(output->reservation, output->written);
     output->reservation = NULL;
-}
-
-enum gf_status gf_output_check_room(struct gf_output *output, uint64_t size, struct gf_error *error)
-{
-    if (!is_too_large(output, size))
-        return GF_OK;
-    output->failed = true;
-    return gf_fail(error, GF_ERROR_UNFIT, "%s: is over options.max_output_bytes=%llu%s",
-                   output->name, (unsigned long long)output->options.max_bytes,
-                   output->options.bytes_before ? " with the input's pictures before it" : "");
 }
 
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,

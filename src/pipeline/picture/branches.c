@@ -285,8 +285,8 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
         status = gf_sink_turn(task->sink, task->output, task->file_format, format, &changed,
                               &options, error);
     else if (!status)
-        status = gf_tiles_sink_open(task->output, task->file_format, format, &changed, &options,
-                                    sink, error);
+        status = (task->path ? gf_tiles_sink_open : gf_sink_open)(
+            task->output, task->file_format, format, &changed, &options, sink, error);
     free(changed.gain_map.data);
     return status;
 }
