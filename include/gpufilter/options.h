@@ -143,7 +143,8 @@ struct gf_options {
                   * large JPEG, 1..GF_THREADS_MAX; 0: one for each processor; 1: a PNG or JPEG is
                   * coded by the thread that needs it */
     int tile_size; /* the side of a pyramid's tiles, 1..GF_TILE_SIZE_MAX; 0: as is usual for its
-                    * layout; see `pyramid` */
+                    * layout; see `pyramid`. A TIFF without a pyramid gets tiles of that side, which
+                    * 16 divides; 0: strips */
     uint64_t memory_bytes; /* limit of host memory for buffers, codecs, second pictures and whole
                             * pictures; a picture that needs more is GF_ERROR_INPUT. 0: three
                             * quarters of the machine's or the control group's memory, and for a
@@ -259,8 +260,9 @@ struct gf_options {
     const char *set;
     /* The output is a pyramid of tiles in a folder, in a zip, or in a TIFF:
      * "[LAYOUT][:shrink=area|lanczos3][:overlap=N][:id=URL]", where LAYOUT is dz, zoomify, google,
-     * iiif, iiif3, cog or subifds; "": the layout follows from the output's name. NULL: none,
-     * unless the name ends in .dzi or .szi. The string must live as long as the pipeline. */
+     * iiif, iiif3, cog or subifds; "": the layout follows from the output's name; that of a TIFF is
+     * pages. NULL: none, unless the name ends in .dzi or .szi. The string must live as long as the
+     * pipeline. */
     const char *pyramid;
 };
 

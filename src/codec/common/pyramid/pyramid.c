@@ -88,22 +88,23 @@ enum gf_status gf_pyramid_layout_of(const char *name, const struct gf_options *o
     struct gf_pyramid_choice choice;
     GF_TRY(gf_pyramid_choose(options, &choice, error));
     const bool is_dz = gf_pyramid_named(name, ".dzi") || gf_pyramid_named(name, ".szi"),
-               is_folder = choice.layout > GF_LAYOUT_ANY && choice.layout < GF_LAYOUT_COG,
-               is_tiff = gf_pyramid_named(name, ".tif") || gf_pyramid_named(name, ".tiff") ||
-                         (options->format == GF_FILE_TIFF && !is_folder && !is_dz);
+               is_tiff =
+                   !is_dz && (options->format == GF_FILE_TIFF || gf_pyramid_named(name, ".tif") ||
+                              gf_pyramid_named(name, ".tiff"));
+    const bool has_name = name && strcmp(name, "-");
     *layout = choice.layout;
     if (is_dz && *layout < GF_LAYOUT_DZ)
         *layout = GF_LAYOUT_DZ;
     else if (is_tiff && *layout == GF_LAYOUT_ANY)
         *layout = GF_LAYOUT_COG;
-    if (!*layout || (is_tiff && *layout >= GF_LAYOUT_COG) ||
-        (name && strcmp(name, "-") && is_folder | is_dz && !is_tiff &&
-         is_dz == (*layout == GF_LAYOUT_DZ)))
+    if (!*layout || (*layout >= GF_LAYOUT_COG ? is_tiff
+                                              : has_name && *layout != GF_LAYOUT_ANY && !is_tiff &&
+                                                    is_dz == (*layout == GF_LAYOUT_DZ)))
         return GF_OK;
     return gf_fail(error, GF_ERROR_USAGE,
                    "%s: options.pyramid=%.60s does not fit this output: dz is a file .dzi or .szi, "
                    "cog and subifds a file .tif, each other layout the name of a folder",
-                   name ? name : "output", options->pyramid ? options->pyramid : "");
+                   name ? name : "output", options->pyramid);
 }
 
 static int parts_of(int whole, int part)
