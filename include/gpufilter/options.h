@@ -150,7 +150,8 @@ struct gf_options {
                             * quarters of the machine's or the control group's memory, and for a
                             * decoder 1 GiB, or 16 KiB for each byte of the file if that is more */
     uint64_t device_memory_bytes; /* budget of device memory; 0: all free memory */
-    uint64_t max_pixels; /* a larger input or result of a filter is GF_ERROR_INPUT; at least 1 */
+    uint64_t max_pixels; /* a larger input or result of a filter is GF_ERROR_INPUT; at least 1.
+                          * Of an input of which a crop reads a part, the part counts */
     enum gf_host_memory host_memory; /* kind of host memory for copies to and from a GPU */
     enum gf_transfer transfer;       /* zero copy: kernels access pinned host memory directly */
     enum gf_codec codec;

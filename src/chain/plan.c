@@ -474,7 +474,7 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     return status;
 }
 
-static bool has_crop(const struct gf_chain *chain)
+bool gf_plan_may_window(const struct gf_chain *chain)
 {
     bool has = false;
     for (int i = 0; i < chain->count; i++)
@@ -493,7 +493,7 @@ struct gf_rectangle gf_plan_window(const struct gf_chain *chain, struct gf_forma
                         .icc = request->icc,
                         .facts = request->facts,
                         .no_fuse = chain->no_fuse};
-    if (request->reduction > 1 || request->icc.hdr[1] || !has_crop(&part))
+    if (request->reduction > 1 || request->icc.hdr[1] || !gf_plan_may_window(&part))
         return window;
     if (add_chain(&b, &part, request, NULL) ||
         gf_items_window(b.item, b.count, in, &window, NULL)) /* the planner will tell the failure */

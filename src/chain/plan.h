@@ -93,6 +93,8 @@ enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, i
 /* Returns the largest number by which the picture's sides may be divided when it is read for this
  * chain. */
 int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation);
+/* Whether the chain has a crop, so that it may need a part of a picture alone. */
+bool gf_plan_may_window(const struct gf_chain *chain);
 /* Returns the rectangle of the picture that the chain needs: all of it, or what its first filters
  * and a crop behind them read. */
 struct gf_rectangle gf_plan_window(const struct gf_chain *chain, struct gf_format in,

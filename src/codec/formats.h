@@ -48,7 +48,7 @@ struct gf_file_type {
      * header. */
     bool in_program;
     bool windowed;   /* a source may be asked for a part of a picture (struct gf_source's window) */
-    bool one_thread;        /* the format's reader starts no thread */
+    bool one_thread; /* the format's reader starts no thread */
     gf_folder_call *folder; /* NULL, or the library opens a picture by its name */
     bool has_end; /* the reader stops at the end of the picture: another one can follow in the
                    * input */

@@ -34,7 +34,7 @@
 #include "gpufilter/status.h"
 
 enum {
-    GF_CELL_VERSION = 9,
+    GF_CELL_VERSION = 10,
     GF_CELL_NAME_SIZE = 1024,
     GF_CELL_SOCKET = 3, /* the numbers of the descriptors with which a cell starts */
     GF_CELL_MEMORY = 4

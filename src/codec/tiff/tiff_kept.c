@@ -45,7 +45,9 @@ bool gf_tiff_take_kept(struct gf_tiff_source *tiff, int column)
  * for the longest time. NULL: memory ran out, so that the tile will be decoded again. */
 static struct gf_tiff_kept *make_room(struct gf_tiff_source *tiff, size_t bytes)
 {
-    const size_t room = KEPT_BYTES / bytes, most = room < KEPT_MOST ? room : KEPT_MOST;
+    const uint64_t limit = tiff->options.memory_bytes / 8;
+    const size_t room = (limit && limit < KEPT_BYTES ? (size_t)limit : KEPT_BYTES) / bytes;
+    const size_t most = room < KEPT_MOST ? room : KEPT_MOST;
     if (!tiff->kept)
         tiff->kept = calloc(KEPT_MOST, sizeof *tiff->kept);
     if (!tiff->kept || !most)

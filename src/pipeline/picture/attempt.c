@@ -36,7 +36,10 @@ static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct
     if (again && !attempt->moves)
         pipeline->options.warn = NULL;
     gf_input_set_coefficients(input, attempt->moves);
-    gf_input_set_windowed(input);
+    for (int i = 0; i < attempt->count; i++) {
+        if (gf_plan_may_window(pipeline->outputs ? &pipeline->output[i].chain : &pipeline->chain))
+            gf_input_set_windowed(input);
+    }
     enum gf_status status = again ? gf_input_rewind(input, error) : GF_OK;
     if (!status)
         status = gf_source_open(input, &pipeline->options, &attempt->source, error);
