@@ -4,6 +4,7 @@
 
 #include <semaphore.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/threads/times.h"
@@ -16,6 +17,7 @@ struct group {
     struct gf_coding coding[GF_CODER_GROUP_MOST];
     struct gf_coder_picture picture[GF_CODER_GROUP_MOST];
     struct gf_tile tile[GF_CODER_GROUP_MOST];
+    unsigned char *coded[GF_CODER_GROUP_MOST]; /* copies of the coders' bytes */
     int count;
     sem_t ended;
     unsigned char *pixels; /* device memory for the tiles */
@@ -93,9 +95,21 @@ static enum gf_status open_groups(struct work *work, struct gf_error *error)
     return GF_OK;
 }
 
-static void tell_end(struct gf_coding *coding)
+/* Copies the coded bytes: the coders go on only when all that they have made is returned. */
+static void take_coded(struct gf_coding *coding)
 {
-    sem_post(&((struct group *)coding->context)->ended);
+    struct group *const group = coding->context;
+    const ptrdiff_t n = coding - group->coding;
+    struct gf_coder_picture *const picture = coding->picture;
+    if (!coding->status && picture->done) {
+        group->coded[n] = malloc(picture->size);
+        if (group->coded[n])
+            memcpy(group->coded[n], picture->data, picture->size);
+        else
+            coding->status = gf_fail_memory(&coding->error);
+    }
+    gf_coder_picture_return(picture);
+    sem_post(&group->ended);
 }
 
 /* Adds the next `count` tiles of a row to the group. */
@@ -130,8 +144,8 @@ static enum gf_status add_tiles(struct work *work, struct group *group, int coun
         }
         group->picture[n] =
             gf_device_encoding_work(work->sink->tile_file, &image, work->sink->tile_options);
-        group->coding[n] =
-            (struct gf_coding){.picture = &group->picture[n], .ended = tell_end, .context = group};
+        group->coding[n] = (struct gf_coding){
+            .picture = &group->picture[n], .ended = take_coded, .context = group};
     }
     work->column += count;
     return GF_OK;
@@ -175,16 +189,18 @@ static enum gf_status end(const struct work *work, struct group *group, struct g
             *error = group->coding[i].error;
         else if (!status && !group->picture[i].done)
             status = fail_memory(work, error);
-        group->tile[i].coded = group->picture[i].data;
+        group->tile[i].coded = group->coded[i];
         group->tile[i].coded_size = group->picture[i].size;
     }
     return status;
 }
 
-static void give_back(struct group *group)
+static void drop(struct group *group)
 {
-    for (int i = 0; i < group->count; i++)
-        gf_coder_picture_return(&group->picture[i]);
+    for (int i = 0; i < group->count; i++) {
+        free(group->coded[i]);
+        group->coded[i] = NULL;
+    }
     group->count = 0;
 }
 
@@ -199,7 +215,7 @@ static enum gf_status code_tiles(struct work *work, struct gf_error *error)
         const enum gf_status begun = status ? GF_OK : begin(work, next, &why);
         if (!status)
             status = work->sink->splice_tiles(work->sink, group->tile, group->count, error);
-        give_back(group);
+        drop(group);
         if (!status && begun) {
             status = begun;
             if (error)
@@ -208,7 +224,7 @@ static enum gf_status code_tiles(struct work *work, struct gf_error *error)
         now = !now;
         if (status) { /* what the device still does must not outlive the memory */
             (void)end(work, &work->group[now], NULL);
-            give_back(&work->group[now]);
+            drop(&work->group[now]);
         }
     }
     return status;

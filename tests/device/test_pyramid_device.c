@@ -40,7 +40,8 @@ static bool write_pyramid(const char *in, const char *out, const struct gf_optio
 
 /* The same by both devices, and what differs. `gpu` and `cpu` have the same length, so that names
  * within zip files have it, too. */
-static void compare(const char *in, const char *ending, struct gf_options *options, bool encodes)
+static void compare_devices(const char *in, const char *ending, struct gf_options *options,
+                            bool encodes)
 {
     char gpu[600], cpu[600], command[1600];
     snprintf(gpu, sizeof gpu, "%s/gpu", folder);
@@ -70,20 +71,20 @@ static void tiles_have_the_same_bytes(void **state)
         options.quality = i % 2 ? 75 : 92;
         options.pyramid = "dz";
         options.tile_size = i == 2 ? 0 : 62;
-        compare(in, ".dzi", &options, true);
+        compare_devices(in, ".dzi", &options, true);
         options.pyramid = "iiif3:id=https://example.org/x";
-        compare(in, "", &options, true);
+        compare_devices(in, "", &options, true);
         options.tile_size = 64;
         options.tiff_compression = GF_TIFF_JPEG;
         options.pyramid = "";
-        compare(in, ".tif", &options, true);
+        compare_devices(in, ".tif", &options, true);
         options.pyramid = "cog";
-        compare(in, ".tif", &options, true);
+        compare_devices(in, ".tif", &options, true);
         options.pyramid = "cog:shrink=lanczos3";
-        compare(in, ".tif", &options, false);
+        compare_devices(in, ".tif", &options, false);
         options.pyramid = "";
         options.quality = 10;
-        compare(in, ".tif", &options, false);
+        compare_devices(in, ".tif", &options, false);
     }
 }
 

@@ -1,6 +1,7 @@
 /* Schedules a plan on the engine, and has the GPU's coders decode the input and encode the result
  * in device memory where they can. */
 #include "base/fail.h"
+#include "base/process/machine.h"
 #include "base/threads/times.h"
 #include "chain/plan.h"
 #include "codec/common/rows/source.h"
@@ -41,10 +42,13 @@ void gf_pipeline_free_images(struct gf_pipeline *pipeline, struct gf_image *imag
 /* Decoding and encoding pictures in device memory by the GPU's coders. */
 
 /* A file may take half of the budget of host memory, since the encoded result may be as large as
- * the input. */
+ * the input. Of a picture that is alone, and has no limit, it may take a part of the machine's. */
 uint64_t gf_pipeline_file_bytes_most(const struct gf_pipeline *pipeline)
 {
-    return gf_pipeline_resolved(pipeline).memory_bytes / 2;
+    const uint64_t half = gf_pipeline_resolved(pipeline).memory_bytes / 2,
+                   part = gf_memory_machine_bytes() / 16;
+    const bool alone = !pipeline->options.memory_bytes && !pipeline->options.serial;
+    return alone && part > half ? part : half;
 }
 
 static enum gf_status decode_on_device(struct gf_pipeline *pipeline,
