@@ -10,6 +10,7 @@ static int vec_bytes;
 #define gf_vec_bytes() vec_bytes
 #define gf_resample_cpu vec_resample_cpu
 #define gf_resample_scratch vec_resample_scratch
+#define gf_resample_halve_once vec_resample_halve_once
 #include "pixel/resample/resample_cpu.c"
 
 static struct gf_image resized(const struct gf_stage *stage, const struct gf_image *in, int bytes)

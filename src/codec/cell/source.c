@@ -150,6 +150,14 @@ static enum gf_status drain(struct cell_source *source, struct gf_error *error)
 
 /* ---- other requests ---- */
 
+/* Forgets the tiles of the whole picture at the full size, which a GPU would decode. */
+static void drop_tiles(struct gf_source *base)
+{
+    if (base->tiles)
+        base->for_device_codec = false;
+    base->tiles = NULL;
+}
+
 /* Makes the cell reduce the picture, by which it must get that size. */
 static enum gf_status reduce_to(struct cell_source *source, int reduction, int width, int height,
                                 struct gf_error *error)
@@ -162,6 +170,7 @@ static enum gf_status reduce_to(struct cell_source *source, int reduction, int w
     ask(source, GF_CELL_REDUCE, reduction, 0);
     GF_TRY(take_answer(source, &message, error));
     base->memory.bytes = message.done.memory_bytes + source->copied;
+    drop_tiles(base);
     return message.done.width == width && message.done.height == height
                ? GF_OK
                : gf_cell_fail_senseless(&source->talk, error);
@@ -202,6 +211,7 @@ static bool cell_window(struct gf_source *base, struct gf_rectangle window, int 
     base->format.height = window.height;
     base->memory.bytes = message.done.memory_bytes + source->copied;
     base->blocks = message.done.blocks;
+    drop_tiles(base);
     source->begun = false;
     source->have = source->row = 0;
     return true;

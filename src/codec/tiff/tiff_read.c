@@ -324,6 +324,7 @@ static bool tiff_window(struct gf_source *source, struct gf_rectangle window, in
     gf_ordered_close(tiff->ordered);
     tiff->ordered = NULL;
     source->tiles = NULL; /* a GPU would decode the whole picture */
+    source->for_device_codec = false;
     tiff->window = window;
     tiff->row = window.y;
     tiff->band_first = tiff->band_rows = tiff->handed = 0;
@@ -450,6 +451,7 @@ static enum gf_status tiff_take_level(struct gf_source *base, int level, struct 
     base->reduction = base->level[level].divisor;
     gf_tiff_prepare(handle, &tiff->layout);
     tiff->base.tiles = NULL;
+    tiff->base.for_device_codec = false;
     gf_tiff_describe_tiles(tiff);
     return plan_whole(tiff, error);
 }
