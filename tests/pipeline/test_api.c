@@ -287,7 +287,7 @@ static void test_wrong_options(void **state)
     ASSERT_OPTION_REFUSED(png_level, 77, "77 is outside 0..9");
     ASSERT_OPTION_REFUSED(formats, 1 << GF_FILE_AUTO, "0x1 has bits of no format");
     ASSERT_OPTION_REFUSED(formats, 1 << GF_FILE_COUNT, "0x20000 has bits of no format");
-    ASSERT_OPTION_REFUSED(kept, 1 << GF_METADATA_ITEMS, "0x1000 has bits of no item");
+    ASSERT_OPTION_REFUSED(kept, 1 << GF_METADATA_ITEMS, "0x2000 has bits of no item");
     ASSERT_OPTION_REFUSED(timeout_s, -1, "-1 is outside 0..1000000");
     ASSERT_OPTION_REFUSED(timeout_s, (double)NAN, "nan is outside 0..1000000");
     struct gf_options options = gf_options_default();
