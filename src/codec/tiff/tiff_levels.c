@@ -63,8 +63,8 @@ static struct gf_ifd_reader reader_of(const struct gf_tiff_handle *handle, struc
 static bool read_directory(const struct gf_ifd_reader *reader, uint64_t at,
                            struct directory *directory)
 {
-    uint64_t *const number = directory->number;
     *directory = (struct directory){.at = at, .number = {[BITS] = 1, [SAMPLES] = 1, [FORMAT] = 1}};
+    uint64_t *const number = directory->number;
     if (!gf_ifd_first_numbers(reader, at, tags, number, TAGS, &directory->next))
         return false;
     directory->kind = number[KIND] & FILETYPE_MASK           ? GF_PICTURE_MASK
