@@ -114,6 +114,21 @@ stderr_like "mine: is a folder with .letter."
 mkdir own_files && echo dear >own_files/letter
 run 4 gpufilter -i odd.png -o own.dzi
 [ "$(ls -A own_files)" = letter ] && [ ! -e own.dzi ] || problem "own.dzi: $(ls -A own_files)"
+mkdir -p photos/2024/12 year_files/2024 && cp small.png photos/2024/12/1.png && cp small.png year_files/2024/20240131_120000.png
+for output in 'photos --pyramid=google' year.dzi; do
+    # shellcheck disable=SC2086 # words
+    run 4 gpufilter -i odd.png -o $output
+    stderr_like ".*: is a folder without what marks one of tiles, which alone is replaced"
+done
+mkdir -p g/1/0 && echo dear >g/1/0/letter
+run 4 gpufilter -i odd.png -o g --pyramid=google
+stderr_like "g: is a folder with .1/0/letter."
+rm g/1/0/letter
+[ -e photos/2024/12/1.png ] && [ -e year_files/2024/20240131_120000.png ] || problem "photographs are gone"
+for output in odd.dzi 'z --pyramid=zoomify' 'i --pyramid=iiif:id=https://example.org' 'i3 --pyramid=iiif3:id=https://example.org'; do
+    # shellcheck disable=SC2086 # words
+    run 0 gpufilter -i small.png -o $output --format=png
+done
 run 75 gpufilter -i odd.png -o g --pyramid=google --no-clobber
 stderr_like "g: is there already"
 before=$(cksum odd.dzi)
