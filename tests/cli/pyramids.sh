@@ -41,6 +41,10 @@ grep -q 'Format="jpeg"' usual.dzi || problem "no JPEG in $(cat usual.dzi)"
 size usual_files/9/0_0.jpeg 255 155
 run 0 gpufilter -i odd.png -o usual.dzi --quality=10 --pyramid=dz:overlap=0:shrink=lanczos3
 size usual_files/9/0_0.jpeg 254 155
+silent
+run 0 gpufilter -i odd.png -o usual.dzi --format=webp --tile-size=64 --quality=20
+silent
+run 0 gpufilter -i odd.png -o usual.dzi --format=jpeg --quality=10
 [ "$(ls | grep -c usual)" -eq 2 ] || problem "left behind: $(ls -a)"
 
 begin "Zoomify, Google and IIIF are folders"
@@ -49,6 +53,7 @@ run 0 gpufilter -i odd.png -o z --pyramid=zoomify --tile-size=128
 TileGroup0/2-0-1.jpg TileGroup0/2-1-0.jpg TileGroup0/2-1-1.jpg TileGroup0/2-2-0.jpg TileGroup0/2-2-1.jpg " ] || problem "$(tree z)"
 grep -q 'WIDTH="301" HEIGHT="155" NUMTILES="9"' z/ImageProperties.xml || problem "$(cat z/ImageProperties.xml)"
 run 0 gpufilter -i odd.png -o g --pyramid=google --tile-size=128 --format=png
+silent
 [ "$(tree g)" = "0/0/0.png 1/0/0.png 1/0/1.png 2/0/0.png 2/0/1.png 2/0/2.png 2/1/0.png 2/1/1.png 2/1/2.png blank.png " ] ||
     problem "$(tree g)"
 size g/2/1/2.png 128 128
@@ -57,6 +62,11 @@ run 0 gpufilter -i odd.png -o i --pyramid=iiif:id=https://example.org:80/iiif --
 128,0,128,128/128,/0/default.jpg 128,128,128,27/128,/0/default.jpg 256,0,45,128/45,/0/default.jpg 256,0,45,155/23,/0/default.jpg \
 256,128,45,27/45,/0/default.jpg info.json " ] || problem "$(tree i)"
 grep -q '"@id": "https://example.org:80/iiif/i"' i/info.json || problem "$(cat i/info.json)"
+run 2 gpufilter -i odd.png -o a --pyramid=iiif
+stderr_like '.* the URL above the output.s folder: iiif:id=https://example.org/iiif$'
+run 0 gpufilter -i small.png -o 'a b?' --pyramid=iiif3:id=https://example.org/
+grep -q '"id": "https://example.org/a%20b%3F"' 'a b?/info.json' || problem "$(cat 'a b?/info.json')"
+rm -r 'a b?'
 run 0 gpufilter -i small.png -o i3 --pyramid=iiif3:id=https://example.org
 [ "$(tree i3)" = "0,0,60,40/60,40/0/default.jpg full/max/0/default.jpg info.json " ] || problem "$(tree i3)"
 

@@ -310,17 +310,30 @@ static void describe_profile(const struct layout_store *store, struct gf_json *j
     gf_json_end(json);
 }
 
-/* The folder's name follows the id. The level of a single tile is the whole picture, which IIIF
+/* Returns the URL of the output's folder, or NULL: its name follows the id. The caller frees it. */
+static char *url_of(const struct layout_store *store)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    const size_t length = strlen(store->id);
+    const char *last;
+    stem_of(store, &last);
+    char *const url = malloc(length + 1 + 3 * strlen(last) + 1), *to = url;
+    if (!url)
+        return NULL;
+    to += sprintf(to, "%s%s", store->id, store->id[length - 1] == '/' ? "" : "/");
+    for (; *last; last++)
+        to += sprintf(to, strchr(plain, *last) ? "%c" : "%%%02X", (unsigned char)*last);
+    return url;
+}
+
+/* The level of a single tile is the whole picture, which IIIF
  * names in another way: it is no scale of tiles unless it is the only one. */
 static void describe_iiif(const struct layout_store *store, FILE *file)
 {
     const struct gf_pyramid *const pyramid = &store->pyramid;
     const bool is_3 = store->layout == GF_LAYOUT_IIIF3;
-    const char *last;
-    char *id = NULL;
-    stem_of(store, &last);
-    if (asprintf(&id, "%s/%s", store->id, last) < 0)
-        id = NULL;
+    char *const id = url_of(store);
     struct gf_json json = gf_json_begin(file);
     json.indent = 2;
     gf_json_object(&json, NULL, GF_JSON_LINES);
