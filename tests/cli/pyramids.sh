@@ -103,6 +103,21 @@ run 0 gpufilter -i in -o out3/ --pyramid=zoomify
 [ "$(ls out3 | tr '\n' ' ')" = "odd small " ] || problem "$(ls out3)"
 run 0 gpufilter -i in/odd.png -o out4/a.dzi -o out4/a.png invert
 
+begin "--resume makes the pyramids that are not there whole"
+for output in 'out5/ --pyramid=dz' 'out6/{stem}.dzi' 'out7/{stem}.szi' 'out8/{stem} --pyramid=zoomify'; do
+    # shellcheck disable=SC2086 # words
+    run 0 gpufilter -i in -o $output --log=log.txt
+    # shellcheck disable=SC2086
+    run 0 gpufilter -i in -o $output --resume=log.txt
+    stderr_like "0 files done, 2 skipped"
+    rm log.txt
+done
+run 0 gpufilter -i in -o 'out6/{stem}.dzi' --log=log.txt
+rm out6/odd_files/9/0_0.jpeg
+run 0 gpufilter -i in -o 'out6/{stem}.dzi' --resume=log.txt
+stderr_like "1 file done, 1 skipped"
+[ -e out6/odd_files/9/0_0.jpeg ] || problem "a tile is missing"
+
 begin "what does not fit is refused in words, and nothing is written"
 for bad in "a.dzi --pyramid=google" "a.png --pyramid" "a --pyramid" "a --pyramid=dz" "a.dzi --pyramid=foo" "a --pyramid=iiif" \
     "a.dzi --pyramid=dz:overlap=254" "a.dzi --tile-size=0" "a.dzi --tile-size=9000" "a.dzi --format=tiff" \
