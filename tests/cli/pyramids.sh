@@ -103,7 +103,7 @@ run 0 gpufilter -i in -o out3/ --pyramid=zoomify
 [ "$(ls out3 | tr '\n' ' ')" = "odd small " ] || problem "$(ls out3)"
 run 0 gpufilter -i in/odd.png -o out4/a.dzi -o out4/a.png invert
 
-begin "--resume makes the pyramids that are not there whole"
+begin "--resume, --skip-existing and --update make the pyramids that are not there"
 for output in 'out5/ --pyramid=dz' 'out6/{stem}.dzi' 'out7/{stem}.szi' 'out8/{stem} --pyramid=zoomify'; do
     # shellcheck disable=SC2086 # words
     run 0 gpufilter -i in -o $output --log=log.txt
@@ -111,6 +111,11 @@ for output in 'out5/ --pyramid=dz' 'out6/{stem}.dzi' 'out7/{stem}.szi' 'out8/{st
     run 0 gpufilter -i in -o $output --resume=log.txt
     stderr_like "0 files done, 2 skipped"
     rm log.txt
+    for option in --skip-existing --update; do
+        # shellcheck disable=SC2086
+        run 0 gpufilter -i in -o $output $option
+        stderr_like "0 files done, 2 skipped"
+    done
 done
 run 0 gpufilter -i in -o 'out6/{stem}.dzi' --log=log.txt
 rm out6/odd_files/9/0_0.jpeg
