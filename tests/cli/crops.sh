@@ -53,6 +53,18 @@ stderr_like 'none.tif: 50x60 is 3000 pixels'
 run 4 gpufilter -i none.tif -o a.ppm invert --max-pixels=3000
 stderr_like 'none.tif: 523x411 is 214953 pixels'
 
+begin "a window of rows as text, and of a stream, is that of the whole picture"
+gpufilter -q -i wide.ppm -o small.ppm crop=90:60:0:0
+{
+    printf 'P3 90 60 255\n'
+    tail -c 16200 small.ppm | od -An -v -tu1
+} >text.ppm
+run 0 gpufilter -i small.ppm -o whole.ppm crop=40:30:20:10
+run 0 gpufilter -i text.ppm -o a.ppm crop=40:30:20:10
+same a.ppm whole.ppm
+run 0 gpufilter -i - -o b.ppm crop=40:30:20:10 <small.ppm
+same b.ppm whole.ppm
+
 begin "a PNM that is cut is refused, and a TIFF only where the part is missing"
 head -c 600000 wide.ppm >cut.ppm
 run 4 gpufilter -i cut.ppm -o a.ppm crop=10:10:0:0

@@ -280,14 +280,14 @@ static void test_wrong_options(void **state)
     ASSERT_OPTION_REFUSED(host_memory, (enum gf_host_memory)2, "2 is outside 0..1");
     ASSERT_OPTION_REFUSED(transfer, (enum gf_transfer)(-1), "-1 is outside 0..1");
     ASSERT_OPTION_REFUSED(codec, (enum gf_codec)3, "3 is outside 0..2");
-    ASSERT_OPTION_REFUSED(format, (enum gf_file_format)17, "17 is outside 0..15");
+    ASSERT_OPTION_REFUSED(format, (enum gf_file_format)17, "17 is outside 0..16");
     ASSERT_OPTION_REFUSED(quality, 1000, "1000 is outside 1..100");
     ASSERT_OPTION_REFUSED(quality, 0, "0 is outside 1..100");
     ASSERT_OPTION_REFUSED(subsampling, (enum gf_subsampling)9, "9 is outside 0..3");
     ASSERT_OPTION_REFUSED(png_level, 77, "77 is outside 0..9");
     ASSERT_OPTION_REFUSED(formats, 1 << GF_FILE_AUTO, "0x1 has bits of no format");
-    ASSERT_OPTION_REFUSED(formats, 1 << GF_FILE_COUNT, "0x10000 has bits of no format");
-    ASSERT_OPTION_REFUSED(kept, 1 << GF_METADATA_ITEMS, "0x1000 has bits of no item");
+    ASSERT_OPTION_REFUSED(formats, 1 << GF_FILE_COUNT, "0x20000 has bits of no format");
+    ASSERT_OPTION_REFUSED(kept, 1 << GF_METADATA_ITEMS, "0x2000 has bits of no item");
     ASSERT_OPTION_REFUSED(timeout_s, -1, "-1 is outside 0..1000000");
     ASSERT_OPTION_REFUSED(timeout_s, (double)NAN, "nan is outside 0..1000000");
     struct gf_options options = gf_options_default();
@@ -444,7 +444,7 @@ static void test_format_of_the_result(void **state)
     void *data;
     assert_usage(gf_pipeline_run_bytes(pipeline, from.data, from.size, (enum gf_file_format)17,
                                        &data, &to.size, &failure),
-                 "format=17 is outside 0..15");
+                 "format=17 is outside 0..16");
     free(from.data);
     gf_pipeline_close(pipeline);
 }

@@ -461,13 +461,10 @@ static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char
     return status;
 }
 
-/* check_length() has checked that a regular file has all rows. Rows as text, and those of a stream,
- * are read from the first on. */
+/* check_length() has checked that a regular file has all rows. */
 static bool pnm_window(struct gf_source *source, struct gf_rectangle window, int more)
 {
     struct pnm_source *const pnm = (struct pnm_source *)source;
-    if (is_plain(pnm) || gf_input_size(pnm->reader.input) < 0)
-        return false;
     pnm->at = window.x;
     pnm->reader.row = window.y;
     source->format.width = window.width;
@@ -541,6 +538,9 @@ enum gf_status gf_pnm_source_open(struct gf_input *input, const struct gf_option
         pnm_close(&pnm->base);
         return status;
     }
+    if (is_plain(pnm) || gf_input_size(input) < 0)
+        pnm->base.window =
+            NULL; /* rows as text, and those of a stream, are read from the first on */
     *source = &pnm->base;
     return GF_OK;
 }

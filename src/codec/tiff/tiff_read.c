@@ -309,6 +309,8 @@ static enum gf_status plan_whole(struct gf_tiff_source *tiff, struct gf_error *e
     enum { SMALL = 16 << 20, DENSEST = 4096 };
     tiff->window.width = tiff->layout.format.width;
     tiff->window.height = tiff->layout.format.height;
+    if (finds_range(tiff))
+        tiff->base.window = NULL;
     const uint64_t bytes = plan(tiff);
     if (!bytes || bytes > SMALL + (uint64_t)gf_input_size(tiff->input) * DENSEST)
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: too short for its %s",
@@ -319,8 +321,6 @@ static enum gf_status plan_whole(struct gf_tiff_source *tiff, struct gf_error *e
 static bool tiff_window(struct gf_source *source, struct gf_rectangle window, int more)
 {
     struct gf_tiff_source *const tiff = (struct gf_tiff_source *)source;
-    if (finds_range(tiff))
-        return false;
     gf_ordered_close(tiff->ordered);
     tiff->ordered = NULL;
     source->tiles = NULL; /* a GPU would decode the whole picture */

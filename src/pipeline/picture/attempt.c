@@ -59,14 +59,14 @@ static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct
     return status;
 }
 
-/* Goes back to the start of the picture. A source that can give windows need not be opened anew. */
+/* Goes back to the start of the picture. A source that can give windows need not be opened anew,
+ * unless it was reduced. */
 static enum gf_status restart_source(struct gf_attempt *attempt, struct gf_error *error)
 {
     struct gf_source *const source = attempt->source;
     const struct gf_rectangle all = {.width = attempt->width, .height = attempt->height};
-    return source && !attempt->moves && source->window && source->window(source, all, 0)
-               ? GF_OK
-               : open_source(attempt, true, error);
+    const bool can_window = source && !attempt->moves && source->window && source->reduction <= 1;
+    return can_window && source->window(source, all, 0) ? GF_OK : open_source(attempt, true, error);
 }
 
 /* Prepares the members of a group for the picture of the source or of the caller. With `warns`,
