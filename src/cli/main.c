@@ -21,6 +21,7 @@
 #include "codec/cell/cell.h"
 #include "codec/codec.h"
 #include "codec/formats.h"
+#include "codec/layouts/layouts.h"
 #include "pipeline/pipeline_internal.h"
 
 /* Opens /dev/null for each standard stream that is closed. Otherwise the next file that is opened
@@ -98,6 +99,18 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
     return status;
 }
 
+/* Whether an option is for pyramids, and the output is one of tiles in files, or a folder of them:
+ * the option changes more than files of the tiles' format. */
+static bool is_for_pyramid(const struct gf_option *option, const struct gf_command_output *output)
+{
+    struct gf_pyramid_choice choice;
+    if (strcmp(option->name, "pyramid") && strcmp(option->name, "tile-size"))
+        return false;
+    return gf_tiles_named(output->output, &output->options) ||
+           (!gf_pyramid_choose(&output->options, &choice, NULL) && choice.layout > GF_LAYOUT_ANY &&
+            choice.layout < GF_LAYOUT_COG);
+}
+
 /* Warns of options that change nothing in an output of this format. */
 static void warn_of_options(const struct gf_command *command, int index)
 {
@@ -112,7 +125,7 @@ static void warn_of_options(const struct gf_command *command, int index)
     const struct gf_option *option;
     for (int i = 0; !command->quiet && type && (option = gf_option_at(i)); i++) {
         char line[120];
-        if (!option->of_output || !(given >> i & 1) ||
+        if (!option->of_output || !(given >> i & 1) || is_for_pyramid(option, &output) ||
             !gf_file_type_ignores(type, &output.options, option->name))
             continue;
         snprintf(line, sizeof line, "--%s changes nothing in this %s", option->name, type->name);

@@ -41,6 +41,10 @@ grep -q 'Format="jpeg"' usual.dzi || problem "no JPEG in $(cat usual.dzi)"
 size usual_files/9/0_0.jpeg 255 155
 run 0 gpufilter -i odd.png -o usual.dzi --quality=10 --pyramid=dz:overlap=0:shrink=lanczos3
 size usual_files/9/0_0.jpeg 254 155
+silent
+run 0 gpufilter -i odd.png -o usual.dzi --format=webp --tile-size=64 --quality=20
+silent
+run 0 gpufilter -i odd.png -o usual.dzi --format=jpeg --quality=10
 [ "$(find . -maxdepth 1 -name '*usual*' | wc -l)" -eq 2 ] || problem "left behind: $(ls -a)"
 
 begin "Zoomify, Google and IIIF are folders"
@@ -49,6 +53,7 @@ run 0 gpufilter -i odd.png -o z --pyramid=zoomify --tile-size=128
 TileGroup0/2-0-1.jpg TileGroup0/2-1-0.jpg TileGroup0/2-1-1.jpg TileGroup0/2-2-0.jpg TileGroup0/2-2-1.jpg " ] || problem "$(tree z)"
 grep -q 'WIDTH="301" HEIGHT="155" NUMTILES="9"' z/ImageProperties.xml || problem "$(cat z/ImageProperties.xml)"
 run 0 gpufilter -i odd.png -o g --pyramid=google --tile-size=128 --format=png
+silent
 [ "$(tree g)" = "0/0/0.png 1/0/0.png 1/0/1.png 2/0/0.png 2/0/1.png 2/0/2.png 2/1/0.png 2/1/1.png 2/1/2.png blank.png " ] ||
     problem "$(tree g)"
 size g/2/1/2.png 128 128
@@ -57,6 +62,11 @@ run 0 gpufilter -i odd.png -o i --pyramid=iiif:id=https://example.org:80/iiif --
 128,0,128,128/128,/0/default.jpg 128,128,128,27/128,/0/default.jpg 256,0,45,128/45,/0/default.jpg 256,0,45,155/23,/0/default.jpg \
 256,128,45,27/45,/0/default.jpg info.json " ] || problem "$(tree i)"
 grep -q '"@id": "https://example.org:80/iiif/i"' i/info.json || problem "$(cat i/info.json)"
+run 2 gpufilter -i odd.png -o a --pyramid=iiif
+stderr_like '.* the URL above the output.s folder: iiif:id=https://example.org/iiif$'
+run 0 gpufilter -i small.png -o 'a b?' --pyramid=iiif3:id=https://example.org/
+grep -q '"id": "https://example.org/a%20b%3F"' 'a b?/info.json' || problem "$(cat 'a b?/info.json')"
+rm -r 'a b?'
 run 0 gpufilter -i small.png -o i3 --pyramid=iiif3:id=https://example.org
 [ "$(tree i3)" = "0,0,60,40/60,40/0/default.jpg full/max/0/default.jpg info.json " ] || problem "$(tree i3)"
 
@@ -93,6 +103,26 @@ run 0 gpufilter -i in -o out3/ --pyramid=zoomify
 [ "$(ls out3 | tr '\n' ' ')" = "odd small " ] || problem "$(ls out3)"
 run 0 gpufilter -i in/odd.png -o out4/a.dzi -o out4/a.png invert
 
+begin "--resume, --skip-existing and --update make the pyramids that are not there"
+for output in 'out5/ --pyramid=dz' 'out6/{stem}.dzi' 'out7/{stem}.szi' 'out8/{stem} --pyramid=zoomify'; do
+    # shellcheck disable=SC2086 # words
+    run 0 gpufilter -i in -o $output --log=log.txt
+    # shellcheck disable=SC2086
+    run 0 gpufilter -i in -o $output --resume=log.txt
+    stderr_like "0 files done, 2 skipped"
+    rm log.txt
+    for option in --skip-existing --update; do
+        # shellcheck disable=SC2086
+        run 0 gpufilter -i in -o $output $option
+        stderr_like "0 files done, 2 skipped"
+    done
+done
+run 0 gpufilter -i in -o 'out6/{stem}.dzi' --log=log.txt
+rm out6/odd_files/9/0_0.jpeg
+run 0 gpufilter -i in -o 'out6/{stem}.dzi' --resume=log.txt
+stderr_like "1 file done, 1 skipped"
+[ -e out6/odd_files/9/0_0.jpeg ] || problem "a tile is missing"
+
 begin "what does not fit is refused in words, and nothing is written"
 for bad in "a.dzi --pyramid=google" "a.png --pyramid" "a --pyramid" "a --pyramid=dz" "a.dzi --pyramid=foo" "a --pyramid=iiif" \
     "a.dzi --pyramid=dz:overlap=254" "a.dzi --tile-size=0" "a.dzi --tile-size=9000" "a.dzi --format=tiff" \
@@ -114,6 +144,21 @@ stderr_like "mine: is a folder with .letter."
 mkdir own_files && echo dear >own_files/letter
 run 4 gpufilter -i odd.png -o own.dzi
 [ "$(ls -A own_files)" = letter ] && [ ! -e own.dzi ] || problem "own.dzi: $(ls -A own_files)"
+mkdir -p photos/2024/12 year_files/2024 && cp small.png photos/2024/12/1.png && cp small.png year_files/2024/20240131_120000.png
+for output in 'photos --pyramid=google' year.dzi; do
+    # shellcheck disable=SC2086 # words
+    run 4 gpufilter -i odd.png -o $output
+    stderr_like ".*: is a folder without what marks one of tiles, which alone is replaced"
+done
+mkdir -p g/1/0 && echo dear >g/1/0/letter
+run 4 gpufilter -i odd.png -o g --pyramid=google
+stderr_like "g: is a folder with .1/0/letter."
+rm g/1/0/letter
+[ -e photos/2024/12/1.png ] && [ -e year_files/2024/20240131_120000.png ] || problem "photographs are gone"
+for output in odd.dzi 'z --pyramid=zoomify' 'i --pyramid=iiif:id=https://example.org' 'i3 --pyramid=iiif3:id=https://example.org'; do
+    # shellcheck disable=SC2086 # words
+    run 0 gpufilter -i small.png -o $output --format=png
+done
 run 75 gpufilter -i odd.png -o g --pyramid=google --no-clobber
 stderr_like "g: is there already"
 before=$(cksum odd.dzi)

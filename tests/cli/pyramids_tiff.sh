@@ -44,6 +44,14 @@ if command -v tiffinfo >/dev/null; then
     tiffinfo a.tif | grep -q 'TIFF Directory at offset 0xc0 ' || problem "the first directory is not at the beginning"
 fi
 
+begin "tiles that are larger than the picture are read again"
+for options in --pyramid --pyramid=cog ''; do
+    # shellcheck disable=SC2086 # none or one word
+    run 0 gpufilter -i odd.png -o huge.tif $options --tile-size=4096
+    run 0 gpufilter -i huge.tif -o back.png
+    run 0 gpufilter --compare=odd.png -i back.png
+done
+
 begin "alpha is laid on white before JPEG, and 16 bits become 8"
 gpufilter -i odd.png -o round.png round
 gpufilter -i odd.png -o deep.png --depth=16

@@ -18,6 +18,7 @@
 #include "batch/names/names.h"
 #include "codec/formats.h"
 #include "codec/io/input.h"
+#include "codec/layouts/layouts.h"
 #include "pipeline/pipeline_internal.h"
 
 static struct gf_input_identity identify(uint64_t size, struct timespec time, const char *more)
@@ -371,7 +372,7 @@ bool gf_resume_done(const struct gf_resume *resume, const char *input,
     struct stat file = {.st_size = 0};
     return record->key && record->done && record->input == hash_text(input) &&
            record->fingerprint == fingerprint &&
-           (is_far ||
-            (!stat(output, &file) && S_ISREG(file.st_mode) && file.st_size == record->bytes_out)) &&
+           (is_far || (!stat(output, &file) && gf_tiles_bytes(output) == record->bytes_out &&
+                       record->bytes_out >= 0)) &&
            is_same_input(record, identity, &file);
 }

@@ -9,6 +9,13 @@
 #include "batch/workers/workers.h"
 #include "server/server.h"
 
+/* Whether what lies at an output's name is one: a file or, for pyramids that are folders, one. */
+static bool is_output(const struct gf_template *name, const struct stat *there)
+{
+    const bool is_folder = name && name->extension && !*name->extension;
+    return is_folder ? S_ISDIR(there->st_mode) : S_ISREG(there->st_mode);
+}
+
 enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char *input,
                                         const struct gf_input_identity *identity,
                                         const struct gf_batch_item *item, int number, char *why,
@@ -31,7 +38,8 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char
         return GF_OUTCOME_SKIPPED;
     }
     const bool matters = request->skip_existing || request->update || request->options.no_clobber;
-    if (!matters || stat(output, &there) || !S_ISREG(there.st_mode))
+    if (!matters || stat(output, &there) ||
+        !is_output(gf_batch_output_at(request, number).name, &there))
         return GF_OUTCOME_WAITING;
     if (request->skip_existing) {
         snprintf(why, size, "is there already");

@@ -13,43 +13,120 @@
 #include "codec/io/open_files.h"
 #include "codec/io/output.h"
 
-/* Whether a folder of tiles can have such an entry. */
+enum { DEPTH = 3 }; /* of the folders in a folder of tiles: those of IIIF */
+
+/* What a folder of tiles has, and what it can have that is no tile. */
+struct contents {
+    bool any;       /* it is not empty */
+    bool marked;    /* it has what each folder of that layout has */
+    char other[80]; /* the path of an entry that is no tile; "": there is none */
+};
+
+static bool is_one_of(const char *name, const char *const *words)
+{
+    while (*words && strcmp(name, *words))
+        words++;
+    return *words != NULL;
+}
+
+/* Whether tiles can lie in a folder of that name. */
 static bool is_part(const char *name)
 {
-    static const char *const parts[] = {".",         "..",   "ImageProperties.xml",
-                                        "info.json", "full", "vips-properties.xml"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (!strcmp(name, parts[i]))
-            return true;
-    return !name[strspn(name, "0123456789,")] || !strncmp(name, "TileGroup", 9) ||
-           !strncmp(name, "blank.", 6);
+    static const char *const parts[] = {"full", "max", NULL};
+    const bool is_group = !strncmp(name, "TileGroup", 9);
+    return !name[strspn(name, "0123456789,")] || is_one_of(name, parts) ||
+           (is_group && !name[9 + strspn(name + 9, "0123456789")]);
+}
+
+/* Whether a tile can have that name. */
+static bool is_tile(const char *name)
+{
+    static const char *const ends[] = {".jpg", ".jpeg", ".png", ".webp", NULL};
+    const char *const dot = strrchr(name, '.');
+    const size_t length = dot ? (size_t)(dot - name) : 0;
+    return length && is_one_of(dot, ends) &&
+           (strspn(name, "0123456789_-") == length || !strncmp(name, "default.", 8) ||
+            !strncmp(name, "native.", 7));
+}
+
+/* Notes what a file in the folder of tiles says of it. `within` is the file's folder. */
+static void look_at_file(struct contents *contents, const char *within, const char *name)
+{
+    static const char *const marks[] = {"ImageProperties.xml", "info.json", "blank.png", NULL};
+    const bool is_first = !strcmp(within, "0/") && !strncmp(name, "0_0.", 4); /* of Deep Zoom */
+    contents->marked |= is_first || (!*within && is_one_of(name, marks));
+    if (*within ? !is_tile(name) : !is_one_of(name, marks) && strcmp(name, "vips-properties.xml"))
+        snprintf(contents->other, sizeof contents->other, "%.40s%.39s", within, name);
+}
+
+/* Returns what an entry is; not all file systems say it in the folder. */
+static mode_t kind_of(int folder, const struct dirent *entry)
+{
+    struct stat file;
+    if (entry->d_type != DT_UNKNOWN)
+        return DTTOIF(entry->d_type);
+    return fstatat(folder, entry->d_name, &file, AT_SYMLINK_NOFOLLOW) ? 0 : file.st_mode;
+}
+
+/* Looks into the folder `within`, "" or a path that ends in /, of the folder of tiles. Stops at
+ * what is no tile. Closes fd. */
+static void look_into(int fd, const char *within, int depth, struct contents *contents)
+{
+    DIR *const entries = fd < 0 ? NULL : fdopendir(fd);
+    char path[200];
+    if (!entries) {
+        snprintf(contents->other, sizeof contents->other, "%.79s", within);
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    for (const struct dirent *entry; !*contents->other && (entry = readdir(entries));) {
+        const char *const name = entry->d_name;
+        if (!strcmp(name, ".") || !strcmp(name, ".."))
+            continue;
+        contents->any = true;
+        snprintf(path, sizeof path, "%.100s%.90s/", within, name);
+        const mode_t kind = kind_of(fd, entry);
+        if (S_ISREG(kind))
+            look_at_file(contents, within, name);
+        else if (S_ISDIR(kind) && is_part(name) && depth)
+            look_into(openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), path,
+                      depth - 1, contents);
+        else
+            snprintf(contents->other, sizeof contents->other, "%.40s%.39s", within, name);
+    }
+    closedir(entries);
 }
 
 /* Fails if what has the folder's name cannot be replaced: a file, or a folder with anything that is
- * no tile, which may be dear to the user. */
+ * no tile, which may be dear to the user. Folders of photographs have names as tiles have, such as
+ * 2024/1.jpg: what no tool has marked as tiles is not replaced either. */
 static enum gf_status check_replaced(const struct gf_output *output, bool *exists,
                                      struct gf_error *error)
 {
     const char *const target = output->folder->target;
     struct stat file;
-    char other[80] = "";
+    struct contents contents = {.other = ""};
     *exists = !lstat(target, &file);
     if (!*exists)
         return GF_OK;
     if (output->options.no_clobber)
         return gf_output_fail_exists(output, error);
-    DIR *const entries = S_ISDIR(file.st_mode) ? opendir(target) : NULL;
-    if (!entries)
+    const int fd =
+        S_ISDIR(file.st_mode) ? open(target, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (fd < 0)
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: cannot be replaced by a folder of tiles",
                        target);
-    for (const struct dirent *entry; (entry = readdir(entries));)
-        if (!is_part(entry->d_name))
-            snprintf(other, sizeof other, "%.79s", entry->d_name);
-    closedir(entries);
-    return *other ? gf_fail(error, GF_ERROR_UNFIT,
-                            "%s: is a folder with '%s', and only a folder of tiles is replaced",
-                            target, other)
-                  : GF_OK;
+    look_into(fd, "", DEPTH, &contents);
+    if (*contents.other)
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "%s: is a folder with '%s', and only a folder of tiles is replaced", target,
+                       contents.other);
+    return contents.marked || !contents.any
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_UNFIT,
+                         "%s: is a folder without what marks one of tiles, which alone is replaced",
+                         target);
 }
 
 void gf_folder_close(struct gf_output *output)

@@ -1,8 +1,10 @@
 #include "codec/layouts/layouts.h"
 
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/text/json.h"
@@ -72,6 +74,40 @@ struct gf_codec_memory gf_tiles_memory(const char *name, enum gf_file_format fil
     return tiles_plan(name, format, options, &pyramid)
                ? gf_pyramid_memory(&pyramid, gf_codec_threads(options))
                : gf_sink_memory(file_format, format, options);
+}
+
+/* Returns the bytes of the files in a folder, or -1. */
+static int64_t bytes_in(const char *folder)
+{
+    char *const paths[] = {(char *)folder, NULL};
+    FTS *const tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    int64_t bytes = tree ? 0 : -1;
+    for (FTSENT *entry; tree && (entry = fts_read(tree));) {
+        if (entry->fts_info == FTS_F)
+            bytes += entry->fts_statp->st_size;
+        else if (entry->fts_info != FTS_D && entry->fts_info != FTS_DP)
+            bytes = INT64_MIN / 2; /* no tile, or it cannot be read */
+    }
+    if (tree)
+        fts_close(tree);
+    return bytes < 0 ? -1 : bytes;
+}
+
+int64_t gf_tiles_bytes(const char *name)
+{
+    struct stat file;
+    char *folder;
+    if (stat(name, &file))
+        return -1;
+    if (S_ISDIR(file.st_mode))
+        return bytes_in(name);
+    if (!S_ISREG(file.st_mode) || !gf_pyramid_named(name, ".dzi"))
+        return S_ISREG(file.st_mode) ? file.st_size : -1;
+    if (asprintf(&folder, "%.*s_files", (int)(strlen(name) - strlen(".dzi")), name) < 0)
+        return -1;
+    const int64_t bytes = bytes_in(folder);
+    free(folder);
+    return bytes < 0 ? -1 : bytes + file.st_size;
 }
 
 /* ---- names ---- */
@@ -310,17 +346,30 @@ static void describe_profile(const struct layout_store *store, struct gf_json *j
     gf_json_end(json);
 }
 
-/* The folder's name follows the id. The level of a single tile is the whole picture, which IIIF
+/* Returns the URL of the output's folder, or NULL: its name follows the id. The caller frees it. */
+static char *url_of(const struct layout_store *store)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    const size_t length = strlen(store->id);
+    const char *last;
+    stem_of(store, &last);
+    char *const url = malloc(length + 1 + 3 * strlen(last) + 1), *to = url;
+    if (!url)
+        return NULL;
+    to += sprintf(to, "%s%s", store->id, store->id[length - 1] == '/' ? "" : "/");
+    for (; *last; last++)
+        to += sprintf(to, strchr(plain, *last) ? "%c" : "%%%02X", (unsigned char)*last);
+    return url;
+}
+
+/* The level of a single tile is the whole picture, which IIIF
  * names in another way: it is no scale of tiles unless it is the only one. */
 static void describe_iiif(const struct layout_store *store, FILE *file)
 {
     const struct gf_pyramid *const pyramid = &store->pyramid;
     const bool is_3 = store->layout == GF_LAYOUT_IIIF3;
-    const char *last;
-    char *id = NULL;
-    stem_of(store, &last);
-    if (asprintf(&id, "%s/%s", store->id, last) < 0)
-        id = NULL;
+    char *const id = url_of(store);
     struct gf_json json = gf_json_begin(file);
     json.indent = 2;
     gf_json_object(&json, NULL, GF_JSON_LINES);

@@ -17,5 +17,7 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
 /* Does what gf_sink_memory() does, for an output of that name (NULL: to memory). */
 struct gf_codec_memory gf_tiles_memory(const char *name, enum gf_file_format file_format,
                                        struct gf_format format, const struct gf_options *options);
+/* Returns the bytes of the output that lies there, those of its tiles included; -1: none does. */
+int64_t gf_tiles_bytes(const char *name) GF_CHECKED;
 /* Whether an output of that name (NULL: to memory) is a pyramid of such a layout. */
 bool gf_tiles_named(const char *name, const struct gf_options *options);

@@ -227,18 +227,17 @@ static enum gf_status check_display(const struct gf_tiff_handle *handle, struct 
 }
 
 /* Reads the size of tiles. Tiles may exceed the picture, but a damaged header must not cause large
- * allocations. */
+ * allocations. Levels of a pyramid are often far smaller than a tile. */
 static enum gf_status read_tiles(const struct gf_tiff_handle *handle, uint32_t width,
                                  uint32_t height, struct gf_tiff_layout *layout,
                                  struct gf_error *error)
 {
-    enum { USUAL = 1024 };
     uint32_t across = 0, down = 0;
     if (!gf_tiff.TIFFIsTiled(handle->tiff))
         return GF_OK;
     gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_TILEWIDTH, &across);
     gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_TILELENGTH, &down);
-    if (!across || !down || across > width + USUAL || down > height + USUAL)
+    if (!across || !down || across > width + GF_TILE_SIZE_MAX || down > height + GF_TILE_SIZE_MAX)
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: tiles of %ux%u in a picture of %ux%u",
                        handle->name, across, down, width, height);
     layout->tile_width = (int)across;

@@ -63,8 +63,8 @@ enum gf_status gf_pyramid_choose(const struct gf_options *options, struct gf_pyr
     const bool is_iiif = choice->layout == GF_LAYOUT_IIIF || choice->layout == GF_LAYOUT_IIIF3;
     if (is_iiif != (choice->id != NULL))
         return gf_fail(error, GF_ERROR_USAGE, "options.pyramid=%.100s: %s", options->pyramid,
-                       is_iiif ? "IIIF needs the URL at which the folder will be: "
-                                 "iiif:id=https://example.org/iiif/slide"
+                       is_iiif ? "IIIF needs the URL above the output's folder: "
+                                 "iiif:id=https://example.org/iiif"
                                : "id is for iiif and iiif3");
     const int tile = options->tile_size ? options->tile_size : 254;
     if (choice->overlap >= tile)
