@@ -19,21 +19,19 @@ static bool has_extension(const char *name, const char *list)
 }
 
 /* Whether a TIFF is of a maker whose files the TIFF reader does not show as they are meant: one
- * JPEG that is too large for libjpeg (Hamamatsu), tiles of JPEG 2000 (Aperio), tiles that overlap
- * or are left out (Ventana, Philips), or several scans on one slide (Leica). */
+ * JPEG that is too large for libjpeg (Hamamatsu), tiles that overlap or are left out (Ventana,
+ * Philips), or several scans on one slide (Leica). */
 static bool is_slide_tiff(struct gf_input *input)
 {
-    enum { COMPRESSION = 259, NDPI = 65420, APERIO_YCC = 33003, APERIO_RGB = 33005 };
+    enum { NDPI = 65420 };
     uint64_t first;
     const struct gf_ifd_reader reader = gf_ifd_reader_of(input, &first);
     if (has_extension(gf_input_name(input), "ndpi scn bif"))
         return true;
-    const uint64_t compression = first ? gf_ifd_link(&reader, first, COMPRESSION) : 0;
     char *const software = first ? gf_ifd_text(&reader, first, GF_IFD_SOFTWARE) : NULL;
     const bool philips = software && !strncmp(software, "Philips", 7);
     free(software);
-    return philips || compression == APERIO_YCC || compression == APERIO_RGB ||
-           (first && gf_ifd_has(&reader, first, NDPI));
+    return philips || (first && gf_ifd_has(&reader, first, NDPI));
 }
 
 bool gf_is_slide(struct gf_input *input, enum gf_file_format format)

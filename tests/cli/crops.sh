@@ -18,6 +18,18 @@ alike()
     done
 }
 
+begin "a crop of a TIFF whose range is sought, which is read as a whole"
+# 8 x 8 floats, whose bytes are those of letters, in one strip.
+{
+    printf 'II*\0\10\1\0\0'
+    printf '%64s' | sed 's/ /abcA/g'
+    printf '\12\0\0\1\4\0\1\0\0\0\10\0\0\0\1\1\4\0\1\0\0\0\10\0\0\0\2\1\3\0\1\0\0\0\40\0\0\0'
+    printf '\3\1\3\0\1\0\0\0\1\0\0\0\6\1\3\0\1\0\0\0\1\0\0\0\21\1\4\0\1\0\0\0\10\0\0\0'
+    printf '\25\1\3\0\1\0\0\0\1\0\0\0\26\1\4\0\1\0\0\0\10\0\0\0\27\1\4\0\1\0\0\0\0\1\0\0'
+    printf '\123\1\3\0\1\0\0\0\3\0\0\0\0\0\0\0'
+} >floats.tif
+run 0 gpufilter -q -i floats.tif -o part.pgm --range=percentile crop=4:4:1:1
+
 begin "crops at all sides and corners, and behind filters of a part of the picture"
 for chain in crop=1:1:522:410 crop=w=523:h=1:x=0:y=200 crop=w=7:h=411:x=3:y=0 crop=w=30%:h=20%:gravity=southeast \
     invert,blur=3,crop=w=40:h=50:x=100:y=300 blur=2:border=reflect,crop=50:40:gravity=northwest \
@@ -71,3 +83,12 @@ run 4 gpufilter -i cut.ppm -o a.ppm crop=10:10:0:0
 stderr_like 'cut.ppm: truncated'
 head -c 600000 none.tif >cut.tif
 run 4 gpufilter -i cut.tif -o a.ppm invert
+
+begin "--max-pixels counts each of several pages"
+gpufilter -q -i wide.ppm -o small.tif crop=40:40:0:0
+lacking=$(command -v tiffcp >/dev/null || echo "no tiffcp")
+if [ -z "$lacking" ]; then
+    tiffcp small.tif none.tif pages.tif
+    run 4 gpufilter -q -i 'pages.tif[all]' -o a.tif --max-pixels=2000 equalize,crop=30:30:0:0
+    stderr_like 'pages.tif.all.: 523x411 is 214953 pixels'
+fi

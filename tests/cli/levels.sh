@@ -94,3 +94,33 @@ if [ -z "$lacking" ]; then
     stderr_is 'gpufilter: warning: pyramid.tif: holds 2 pictures: the first is taken; pyramid.tif[4] is the second'
     same out.ppm small.ppm
 fi
+
+begin "outputs of a window, of levels in tiles of other sizes or in strips, and of the full size"
+lacking=$(lacks)
+if [ -z "$lacking" ]; then
+    tiffcp -t -w 64 -l 64 640:480.tif 0.tif
+    tiffcp -t -w 32 -l 32 320:240.tif 1.tif
+    tiffcp -t -w 128 -l 128 160:120.tif 2.tif
+    tiffcp -s -r 8 80:60.tif 3.tif
+    tiffcp 0.tif 1.tif 2.tif 3.tif mixed.tif
+    for level in 1 2 3; do
+        tiffset -d $level -s 254 1 mixed.tif
+    done
+    for chain in thumbnail=40 thumbnail=40,blur=1 thumbnail=80 thumbnail=160 thumbnail=160,invert crop=50:60:0:0 crop=50:60:10:0 invert; do
+        gpufilter -q -i mixed.tif -o "alone-$chain.ppm" $chain
+    done
+    for sandbox in off auto; do
+        for order in 'crop=50:60:0:0 crop=50:60:10:0 thumbnail=40 thumbnail=40,blur=1 thumbnail=80' \
+            'crop=50:60:0:0 crop=50:60:10:0 thumbnail=160 thumbnail=160,invert thumbnail=80' \
+            'thumbnail=40 crop=50:60:0:0 invert' 'thumbnail=160 thumbnail=40 invert crop=50:60:10:0'; do
+            set --
+            for chain in $order; do
+                set -- "$@" -o "of-$chain.ppm" $chain
+            done
+            run 0 gpufilter -q --threads=4 --sandbox=$sandbox -i mixed.tif "$@"
+            for chain in $order; do
+                same "of-$chain.ppm" "alone-$chain.ppm"
+            done
+        done
+    done
+fi

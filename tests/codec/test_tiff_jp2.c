@@ -20,12 +20,12 @@ static int sample(int component, int x, int y)
 }
 
 /* Appends a tile as a codestream without loss and without a colour transform. */
-static unsigned add_tile(struct tiff *tiff, int tile, int dx, int dy)
+static unsigned add_tile(struct tiff *tiff, int components, int tile, int dx, int dy)
 {
     const int left = tile % 2 * TILE, top = tile / 2 * TILE;
     opj_image_cmptparm_t planes[3] = {{0}};
     opj_cparameters_t parameters;
-    for (int c = 0; c < 3; c++) {
+    for (int c = 0; c < components; c++) {
         const int across = c ? dx : 1, down = c ? dy : 1;
         planes[c] = (opj_image_cmptparm_t){.dx = (unsigned)across,
                                            .dy = (unsigned)down,
@@ -33,10 +33,11 @@ static unsigned add_tile(struct tiff *tiff, int tile, int dx, int dy)
                                            .h = (unsigned)(TILE / down),
                                            .prec = 8};
     }
-    opj_image_t *const image = gf_jp2.opj_image_create(3, planes, OPJ_CLRSPC_UNSPECIFIED);
+    opj_image_t *const image =
+        gf_jp2.opj_image_create((unsigned)components, planes, OPJ_CLRSPC_UNSPECIFIED);
     assert_non_null(image);
     image->x1 = image->y1 = TILE;
-    for (int c = 0; c < 3; c++) {
+    for (int c = 0; c < components; c++) {
         for (int i = 0; i < (int)(planes[c].w * planes[c].h); i++)
             image->comps[c].data[i] = sample(c, left + i % (int)planes[c].w * (int)planes[c].dx,
                                              top + i / (int)planes[c].w * (int)planes[c].dy);
@@ -59,22 +60,22 @@ static unsigned add_tile(struct tiff *tiff, int tile, int dx, int dy)
 }
 
 /* missing, cut: the number of such a tile from 1; 0: none. */
-static void write_slide(unsigned compression, int dx, int dy, int missing, int cut)
+static void write_slide(unsigned compression, int components, int dx, int dy, int missing, int cut)
 {
     struct tiff tiff = {.big_endian = false};
     unsigned offset[TILES], bytes[TILES];
     begin(&tiff);
     for (int i = 0; i < TILES; i++) {
         offset[i] = (unsigned)tiff.bytes.size;
-        bytes[i] = add_tile(&tiff, i, dx, dy);
+        bytes[i] = add_tile(&tiff, components, i, dx, dy);
         bytes[i] = i + 1 == missing ? 0 : i + 1 == cut ? bytes[i] / 2 : bytes[i];
     }
     tag1(&tiff, 256, WIDTH);
     tag1(&tiff, 257, HEIGHT);
-    tag(&tiff, 258, SHORT, 3, (const unsigned[]){8, 8, 8});
+    tag(&tiff, 258, SHORT, components, (const unsigned[]){8, 8, 8});
     tag(&tiff, 259, SHORT, 1, &compression);
-    tag(&tiff, 262, SHORT, 1, (const unsigned[]){compression == YCC ? 6 : 2});
-    tag(&tiff, 277, SHORT, 1, (const unsigned[]){3});
+    tag(&tiff, 262, SHORT, 1, (const unsigned[]){components == 1 ? 1 : compression == YCC ? 6 : 2});
+    tag(&tiff, 277, SHORT, 1, (const unsigned[]){(unsigned)components});
     tag1(&tiff, 322, TILE);
     tag1(&tiff, 323, TILE);
     tag(&tiff, 324, LONG, TILES, offset);
@@ -100,7 +101,7 @@ static void check(unsigned compression, int dx, int dy)
 {
     const struct gf_options options = plain_options();
     struct picture picture;
-    write_slide(compression, dx, dy, 0, 0);
+    write_slide(compression, 3, dx, dy, 0, 0);
     if (decode(in_folder("a.tif"), &options, &picture))
         fail_msg("%s", failure.text);
     assert_int_equal(picture.format.width, WIDTH);
@@ -126,12 +127,25 @@ static void test_colours(void **state)
     check(YCC, 2, 2);
 }
 
+/* A compression that says YCbCr says nothing of gray tiles. */
+static void test_gray(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct picture picture;
+    write_slide(YCC, 1, 1, 1, 0, 0);
+    assert_int_equal(decode(in_folder("a.tif"), &options, &picture), GF_OK);
+    assert_int_equal(picture.format.channels, 1);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        assert_int_equal(picture.data[i], sample(0, i % WIDTH, i / WIDTH));
+    free_picture(&picture);
+}
+
 static void test_damage(void **state)
 {
     const struct gf_options options = plain_options();
-    write_slide(RGB, 1, 1, 3, 0);
+    write_slide(RGB, 3, 1, 1, 3, 0);
     assert_refused(in_folder("a.tif"), &options, "a.tif: truncated after row 32 of 40");
-    write_slide(YCC, 2, 1, 0, 2);
+    write_slide(YCC, 3, 2, 1, 0, 2);
     assert_refused(in_folder("a.tif"), &options, "a.tif: ");
 }
 
@@ -144,7 +158,7 @@ static bool has_jp2(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_colours),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_colours), cmocka_unit_test(test_gray),
                                        cmocka_unit_test(test_damage)};
     if (!has_jp2()) {
         puts("1..1\nok 1 # SKIP OpenJPEG is missing");

@@ -194,7 +194,7 @@ static void test_pnm(void **state)
     }
     save(in_folder("a.pnm"), "P2 2 2 9\n1 2 3 4\n", 17);
     struct opened opened = open_file(in_folder("a.pnm"), &options);
-    assert_false(opened.source->window(opened.source, (struct gf_rectangle){1, 1, 1, 1}, 0));
+    assert_null(opened.source->window);
     close_file(&opened);
 }
 

@@ -35,6 +35,8 @@ static enum gf_status decode(struct gf_tiff_source *tiff, struct gf_input *tile,
     struct gf_source *source = NULL;
     options.serial = true;
     options.threads = 1;
+    options.allow_truncated = false; /* as with all tiles */
+    options.warn = NULL;             /* several threads decode */
     GF_TRY(gf_jp2_source_open(tile, &options, &source, error));
     const struct gf_format format = source->format;
     const bool fits = format.width == layout->tile_width && format.height == layout->tile_height &&
@@ -43,7 +45,7 @@ static enum gf_status decode(struct gf_tiff_source *tiff, struct gf_input *tile,
         fits ? source->read(source, format.height, pixels, gf_row_bytes(format), error)
              : gf_fail(error, GF_ERROR_INPUT, "%s: damaged: a tile is of another size or kind",
                        gf_input_name(tile));
-    if (!status && layout->compression == GF_TIFF_JP2_YCC &&
+    if (!status && layout->compression == GF_TIFF_JP2_YCC && format.channels >= 3 &&
         source->stored.colour != GF_STORED_YCBCR)
         gf_pixels_ycc_to_rgb(pixels, (size_t)format.width * (size_t)format.height, format.channels,
                              format.bits);

@@ -142,24 +142,35 @@ static void warn_beyond(struct gf_tiff_source *tiff)
     tiff->warned |= beyond;
 }
 
-static void tiff_close(struct gf_source *source)
+/* Closes the handles and frees what reading the rows of the layout took. */
+static void stop_reading(struct gf_tiff_source *tiff)
 {
-    struct gf_tiff_source *const tiff = (struct gf_tiff_source *)source;
     gf_ordered_close(tiff->ordered);
+    tiff->ordered = NULL;
     for (int i = 0; i < GF_TIFF_HANDLES_MAX; i++) {
         gf_tiff_close(&tiff->handle[i]);
         if (tiff->layout.tile_width || !i)
             free(tiff->buffer[i]);
         free(tiff->scratch[i]);
+        tiff->buffer[i] = tiff->scratch[i] = NULL;
     }
     gf_tiff_forget(tiff);
-    gf_input_close(tiff->memory);
-    gf_metadata_free(&source->metadata);
-    free(tiff->file.data);
     free(tiff->band);
     free(tiff->wanted);
     free(tiff->line);
     free(tiff->raster);
+    tiff->band = tiff->line = NULL;
+    tiff->wanted = NULL;
+    tiff->raster = NULL;
+}
+
+static void tiff_close(struct gf_source *source)
+{
+    struct gf_tiff_source *const tiff = (struct gf_tiff_source *)source;
+    stop_reading(tiff);
+    gf_input_close(tiff->memory);
+    gf_metadata_free(&source->metadata);
+    free(tiff->file.data);
     gf_tiff_layout_free(&tiff->layout);
     free(tiff);
 }
@@ -432,12 +443,12 @@ static enum gf_status tiff_take_level(struct gf_source *base, int level, struct 
     quiet.warn = NULL; /* what the first page warned of is true of its levels */
     wanted.width = base->level[level].width;
     wanted.height = base->level[level].height;
+    stop_reading(tiff); /* windows of the full size may have been read */
     free(tiff->layout.palette);
     tiff->layout = (struct gf_tiff_layout){.cmyk = cmyk};
     tiff->directory = tiff->level_directory[level];
     snprintf(tiff->level_name, sizeof tiff->level_name, "%s: level %d", gf_input_name(tiff->input),
              level);
-    gf_tiff_close(handle);
     GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
     handle->name = tiff->level_name;
     const enum gf_status status = gf_tiff_read_layout(handle, &quiet, &tiff->layout, error);

@@ -136,7 +136,7 @@ static void find_windows(struct gf_attempt *attempt, const struct gf_group *grou
 }
 
 /* Makes the source give the branch's window, `more` of which follow. What will be decoded may not
- * have more than options.max_pixels. */
+ * have more than options.max_pixels, which no page but the first was checked for. */
 static enum gf_status take_window(struct gf_attempt *attempt, const struct gf_branch *branch,
                                   int more, struct gf_error *error)
 {
@@ -144,7 +144,7 @@ static enum gf_status take_window(struct gf_attempt *attempt, const struct gf_br
     struct gf_source *const source = attempt->source;
     char *const told = pipeline->profile.found;
     const struct gf_rectangle at = branch->window;
-    if (!source || !source->window)
+    if (!source)
         return GF_OK;
     if (at.width && !source->window(source, at, more))
         return gf_fail(error, GF_ERROR_INPUT, "%s: a part of it cannot be read",

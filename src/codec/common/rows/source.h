@@ -90,14 +90,16 @@ struct gf_source {
     int levels;
     struct gf_level level[GF_LEVELS_MOST];
     /* Makes the source read that level, and changes `format`, `reduction` and `memory`. It must be
-     * called at most once, before the first read(). After a failure the source can only be closed.
+     * called at most once, before the first read() since the source was opened or window() gave the
+     * whole picture. After a failure the source can only be closed.
      * NULL: reduce() takes the level's divisor. */
     enum gf_status (*take_level)(struct gf_source *source, int level, struct gf_error *error);
     /* Makes read() give a rectangle of the picture, whose size `format` becomes, from its first row
      * on; rows and columns beside it are not decoded where the file's structure allows it, and not
      * checked. `more` is the number of rectangles that will follow: what they may need again is
-     * kept. Sets `blocks` and `memory`. Returns false, and changes nothing, if that is not
-     * possible; NULL: never. It may be called at any time, but not after reduce(). */
+     * kept. Sets `blocks` and `memory`. Returns false if the source's cell fails; it can then only
+     * be closed. NULL: the picture can only be read as a whole. It may be called at any time, but
+     * not after reduce() or take_level(). */
     bool (*window)(struct gf_source *source, struct gf_rectangle rectangle, int more);
     int blocks; /* after window(): number of the file's tiles or strips that will be decoded; 0:
                  * the file has none */
