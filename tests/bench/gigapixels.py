@@ -120,8 +120,8 @@ def run(job, tool, command, gigapixels, least=0, most_s=0, most_gb=0):
     return wall
 
 
-def gpufilter(job, *arguments, gigapixels=side * side / 1e9, **bounds):
-    return run(job, "gpufilter", [program, "-q", device, "--max-pixels=100G", *arguments], gigapixels, **bounds)
+def gpufilter(job, *arguments, by=device, gigapixels=side * side / 1e9, **bounds):
+    return run(job, "gpufilter", [program, "-q", by, "--max-pixels=100G", *arguments], gigapixels, **bounds)
 
 
 def vips(job, *arguments, gigapixels=side * side / 1e9):
@@ -172,9 +172,9 @@ try:
     if files > 1:
         run_floor(files, size // files)
     if os.path.exists(f"{work}/pyramid.tif"):
-        gpufilter("thumbnail=1024 of a pyramid", "-i", f"{work}/pyramid.tif", "-o", f"{out}/small.jpg", "thumbnail=1024")
+        gpufilter("thumbnail=1024 of a pyramid", "-i", f"{work}/pyramid.tif", "-o", f"{out}/small.jpg", "thumbnail=1024", by="--device=auto")
         gpufilter("crop near the end of a pyramid", "-i", f"{work}/pyramid.tif", "-o", f"{out}/part.png",
-                  f"crop=256:256:{side - 300}:{side - 300}", gigapixels=65536e-9, most_s=0.02, most_gb=0.06)
+                  f"crop=256:256:{side - 300}:{side - 300}", by="--device=auto", gigapixels=65536e-9, most_s=0.02, most_gb=0.06)
     for each in bars:
         how, value = next((k[3:], v) for k, v in each.items() if k.startswith("at_"))
         say(f"{each['name']:44} {how:5} {value:8} {each['measured']:10.3f} {each['unit']:10} {each['verdict']}")
