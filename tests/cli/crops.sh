@@ -22,7 +22,7 @@ begin "a crop of a TIFF whose range is sought, which is read as a whole"
 # 8 x 8 floats, whose bytes are those of letters, in one strip.
 {
     printf 'II*\0\10\1\0\0'
-    printf '%64s' | sed 's/ /abcA/g'
+    printf '%64s' '' | sed 's/ /abcA/g'
     printf '\12\0\0\1\4\0\1\0\0\0\10\0\0\0\1\1\4\0\1\0\0\0\10\0\0\0\2\1\3\0\1\0\0\0\40\0\0\0'
     printf '\3\1\3\0\1\0\0\0\1\0\0\0\6\1\3\0\1\0\0\0\1\0\0\0\21\1\4\0\1\0\0\0\10\0\0\0'
     printf '\25\1\3\0\1\0\0\0\1\0\0\0\26\1\4\0\1\0\0\0\10\0\0\0\27\1\4\0\1\0\0\0\0\1\0\0'
