@@ -42,10 +42,16 @@ void gf_pipeline_free_images(struct gf_pipeline *pipeline, struct gf_image *imag
 /* Decoding and encoding pictures in device memory by the GPU's coders. */
 
 /* A file may take half of the budget of host memory, since the encoded result may be as large as
- * the input. Of a picture that is alone, and has no limit, it may take a part of the machine's. */
+ * the input. */
 uint64_t gf_pipeline_file_bytes_most(const struct gf_pipeline *pipeline)
 {
-    const uint64_t half = gf_pipeline_resolved(pipeline).memory_bytes / 2,
+    return gf_pipeline_resolved(pipeline).memory_bytes / 2;
+}
+
+/* Without a limit, the file of a picture that is alone may take a part of the machine's memory. */
+static uint64_t lone_file_bytes_most(const struct gf_pipeline *pipeline)
+{
+    const uint64_t half = gf_pipeline_file_bytes_most(pipeline),
                    part = gf_memory_machine_bytes() / 16;
     const bool alone = !pipeline->options.memory_bytes && !pipeline->options.serial;
     return alone && part > half ? part : half;
@@ -117,7 +123,7 @@ pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_pictur
     const uint64_t encoded = is_pyramid ? 0 : gf_device_encoded_bytes(task->file_format, plan->out);
     const bool encodes =
         is_pyramid ? gf_device_encodes_pyramid(sink)
-                   : sink && sink->splice && encoded <= gf_pipeline_file_bytes_most(pipeline) &&
+                   : sink && sink->splice && encoded <= lone_file_bytes_most(pipeline) &&
                          gf_device_encodes(task->file_format, plan->out, &pipeline->options);
     struct gf_device_file file = {.data = NULL};
     enum gf_status status = GF_OK;
@@ -130,10 +136,10 @@ pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_pictur
         (!plan->stage_count && !encodes && !task->out_on_device))
         return GF_OK;
     if (!task->image_in)
-        status = gf_device_file_read(task->input, task->own_format, source,
-                                     pipeline->options.serial, !pipeline->keeps_slow_files,
-                                     plan->in, gf_pipeline_file_bytes_most(pipeline),
-                                     &pipeline->buffers, &file, error);
+        status =
+            gf_device_file_read(task->input, task->own_format, source, pipeline->options.serial,
+                                !pipeline->keeps_slow_files, plan->in,
+                                lone_file_bytes_most(pipeline), &pipeline->buffers, &file, error);
     if (status || (!file.data && (!encodes || (!plan->stage_count && !task->in_on_device))))
         return status; /* failures are reported without waiting for the start of the device */
     const double begin_s = gf_now();
