@@ -317,7 +317,7 @@ $(BUILD)/configured: FORCE
 endif
 $(BUILD)/configured: export CONFIG := $(CONFIG)
 $(BUILD)/configured:
-	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDAHOSTCXX)" "$(CUBIN_ARCHS)" "$(PTX_ARCH)" "$(ISAL)" "$(LCMS)" "$(FORMATS)" $(PACKAGES)
+	@CC="$(CC)" sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDAHOSTCXX)" "$(CUBIN_ARCHS)" "$(PTX_ARCH)" "$(ISAL)" "$(LCMS)" "$(FORMATS)" $(PACKAGES)
 	@mkdir -p $(@D) && printf '%s\n' "$$CONFIG" >$(@D)/config.mk && touch $@
 ifneq ($(file <$(BUILD)/study),$(STUDY))
 $(BUILD)/study: FORCE

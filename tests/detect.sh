@@ -1,17 +1,17 @@
 #!/bin/sh
-# Prints what the build found and what it did not, and why that matters. Arguments: CUDA NVCC
+# Prints what the build found and what it did not, and why that matters. CC: the compiler. Arguments: CUDA NVCC
 # CUDAHOSTCXX CUBINS PTX ISAL LCMS FORMATS PACKAGES...
 cuda=$1 nvcc=$2 host=$3 cubins=$4 ptx=$5 isal=$6 lcms=$7 formats=$8
 shift 8
-missing=""
-for package in "$@"; do
-    version=$(pkg-config --modversion "$package" 2>/dev/null) && found="$found $package $version," || missing="$missing $package"
-done
-echo "found:${found%,}"
+missing=$(CUDA=0 sh "$(dirname "$0")/packages.sh" missing)
 if [ -n "$missing" ]; then
-    echo "missing:$missing (Debian, Ubuntu: apt-get install pkg-config libpng-dev libjpeg-dev zlib1g-dev)" >&2
+    echo "missing: on Debian and Ubuntu: apt-get install$missing" >&2
     exit 1
 fi
+for package in "$@"; do
+    found="$found $package $(pkg-config --modversion "$package"),"
+done
+echo "found:${found%,}"
 if [ "$isal" = 1 ]; then
     echo "PNG is unpacked by: ISA-L $(pkg-config --modversion libisal)"
 else

@@ -2,23 +2,33 @@
 # Installs the distribution's packages that the build (and, with "test", the tests) still lack: those that it cannot do
 # without, for which it may ask for a password, and of the others what the archive has, if it may without a question; else
 # it names them. MINIMAL=1 leaves the others alone. Debian and Ubuntu; elsewhere it names what to install. BUILD: the folder
-# whose settings are then found anew. With "left-out" it installs nothing, and names the others that are still missing.
+# whose settings are then found anew. With "left-out" it installs nothing, and names the others that are still missing; with
+# "missing" it names those that the build cannot do without, for the compiler $CC.
 set -eu
 wanted=${1:-build}
 have() { command -v "$1" >/dev/null 2>&1; }
 library() { have pkg-config && pkg-config --exists "$1"; }
 here=$(dirname "$0")
 
+# compiles: whether the compiler is there and finds the C library's headers.
+compiles()
+{
+    # shellcheck disable=SC2086 # a compiler with flags
+    echo '#include <stdio.h>' | ${CC:-cc} -E -o /dev/null - 2>/dev/null
+}
+
 missing=
-have cc || have gcc || missing="$missing gcc libc6-dev"
+compiles || missing="$missing gcc libc6-dev"
 have pkg-config || missing="$missing pkg-config"
 library libpng || missing="$missing libpng-dev"
 library libjpeg || missing="$missing libjpeg-dev"
 library zlib || missing="$missing zlib1g-dev"
-nvcc=$(command -v /usr/local/cuda/bin/nvcc || command -v nvcc) || true
+nvcc=
+[ "${CUDA:-}" = 0 ] || nvcc=$(command -v /usr/local/cuda/bin/nvcc || command -v nvcc) || true
 if [ -n "$nvcc" ] && [ -z "$(sh "$here/nvcc_host.sh" "$nvcc")" ]; then
     missing="$missing g++"
 fi
+[ "$wanted" != missing ] || { echo "$missing"; exit; }
 [ "$wanted" != test ] || library cmocka || missing="$missing libcmocka-dev"
 
 # Without these it builds and tests, too, with fewer formats, slower PNG, without conversions of colours, without text, and

@@ -25,7 +25,7 @@ $(IN_WHEEL)/gpufilter: src/python/program.c $(IN_WHEEL)/libgpufilter.so
 
 # The formats whose libraries a wheel has inside, for auditwheel to find: for each library one that needs it, under a name
 # of its own (base/process/library.c). It has no object, which would say that it needs no executable stack.
-WHEEL_FORMATS := webp tiff
+WHEEL_FORMATS := webp tiff avif jxl jp2 gif raw
 WHEEL_LIBRARIES := $(foreach l,$(subst $(comma), ,$(foreach f,$(WHEEL_FORMATS),$(patsubst $f:%,%,$(filter $f:%,$(FORMATS))))),\
   $(IN_WHEEL)/gf_$(firstword $(subst =, ,$l)))
 $(WHEEL_LIBRARIES): $(IN_WHEEL)/gf_%: src/python/python.mk $(BUILD)/configured
@@ -40,7 +40,7 @@ $(IN_WHEEL)/replaced/libjbig.so.0: src/python/jbig.c $(BUILD)/configured
 wheel-folder: python $(IN_WHEEL)/gpufilter $(WHEEL_LIBRARIES) $(IN_WHEEL)/replaced/libjbig.so.0
 
 wheel-here: wheel-folder
-	@$(PYTHON) src/python/wheel.py $(VERSION) $(BUILD) $(or $(WHEEL_TO),$(BUILD))
+	@$(PYTHON) src/python/wheel.py $(BUILD) $(or $(WHEEL_TO),$(BUILD))
 
 # The chips that CUDA 13 knows have machine code, where need be that of the oldest one of their kind; later ones compile PTX of
 # the oldest architecture that has all that the kernels use. The names of Debian's packages are of no use elsewhere.
