@@ -18,7 +18,7 @@ can()
 printf 'P6\n2 2\n255\n0123456789ab' >"$folder/in.ppm"
 printf 'GIF89a\001\000\001\000\200\000\000\000\000\000\377\377\377,\000\000\000\000\001\000\001\000\000\002\002D\001\000;' \
     >"$folder/in.gif"
-for format in png jpg pnm pam webp tif avif jxl tar; do
+for format in png jpg pnm pam webp tif avif jxl jp2 gif tar; do
     can "$folder/in.ppm" "a.$format"
     [ ! -s "$folder/a.$format" ] || can "$folder/a.$format" "back.$format.tar"
 done
