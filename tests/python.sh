@@ -40,31 +40,49 @@ ${CC:-cc} -I"$root/include" -o "$work/layout" "$work/layout.c" && "$work/layout"
 result "structs have C's layout" "$(diff "$work/c" "$work/python" 2>&1)"
 [ "$(wc -l <"$work/c")" -gt 100 ] || result "structs are compared" "only $(wc -l <"$work/c") members"
 
-# backend PYTHON [PATH]: what the module that pip calls does, and says where it fails.
+# backend PYTHON [PATH]: what the module that pip and build call does, and says where it fails.
 backend()
 {
     (
         real=$("$python" -c 'import sys; print(sys.executable)')
-        PATH=${2:-$PATH} PYTHONPATH=$root/src/python PYTHONDONTWRITEBYTECODE=1 "$real" -c "import wheel
+        PATH=${2:-$PATH} PYTHONPATH=${sources:-$root}/src/python PYTHONDONTWRITEBYTECODE=1 "$real" -c "import wheel
 $1" 2>&1
     )
 }
-result "without make pip is told what is missing, and sees no traceback" "$(backend 'wheel.build_wheel(".")' "$work/none" >"$work/log" &&
-    echo "exit status 0"
-    grep Traceback "$work/log"
-    grep -q '^gpufilter: this build needs make' "$work/log" || cat "$work/log")"
-result "the sources are packed for pip, in a clone" "$(backend "try:
-    print(wheel.build_sdist('$work'))
-except wheel.UnsupportedOperation:
-    print('no clone')" >"$work/log"
-    if git -C "$root" rev-parse >/dev/null 2>&1; then
-        tar xzf "$work"/gpufilter-*.tar.gz -C "$work" 2>&1 && cd "$work"/gpufilter-*/ && "$python" -c 'import os, tomllib
-project = tomllib.load(open("pyproject.toml", "rb"))["build-system"]
-assert os.path.exists(project["backend-path"][0] + "/wheel.py") and os.path.exists("Makefile") and os.path.exists("PKG-INFO"), project' 2>&1 |
-            grep -v tomllib
-    else
-        grep -v '^no clone$' "$work/log"
-    fi)"
+mkdir "$work/few"
+ln -s "$(command -v sh)" "$(command -v dirname)" "$work/few"
+result "without make and a compiler pip is told in one line what is missing" "$(
+    CUDA=0 backend 'wheel.build_wheel(".")' "$work/few" >"$work/log" && echo "exit status 0"
+    [ "$(wc -l <"$work/log")" = 1 ] && grep -q ': apt-get install make gcc libc6-dev pkg-config libpng-dev libjpeg-dev zlib1g-dev$' "$work/log" ||
+        cat "$work/log")"
+result "what fails is said in one line" "$(touch "$work/file"
+    backend 'wheel.build_sdist("'"$work/file"'")' >"$work/log" && echo "exit status 0"
+    [ "$(wc -l <"$work/log")" = 1 ] && grep -q "^gpufilter: .*$work/file" "$work/log" || cat "$work/log")"
+
+# The sources are packed, in a clone or as they were unpacked; then make is told where to build, for which a stand-in is enough.
+mkdir "$work/again" "$work/bin" "$work/built"
+printf '#!/bin/sh\necho "$*" >>"%s/made"\necho "[10/20] CC a.c"\n' "$work" >"$work/bin/make"
+chmod +x "$work/bin/make"
+result "packed sources are packed again as they are" "$(backend "wheel.build_sdist('$work')" >"$work/log" || cat "$work/log"
+    tar xzf "$work"/gpufilter-*.tar.gz -C "$work" 2>&1 && sources=$(echo "$work"/gpufilter-*/) || exit
+    backend "wheel.build_sdist('$work/again')" >"$work/log" || cat "$work/log"
+    for packed in "$work" "$work/again"; do tar tzf "$packed"/gpufilter-*.tar.gz | sort >"$packed/files"; done
+    diff "$work/files" "$work/again/files"
+    for file in Makefile pyproject.toml PKG-INFO src/python/wheel.py; do [ -f "$sources/$file" ] || echo "no $file"; done)"
+sources=$(echo "$work"/gpufilter-*/)
+result "sources that were unpacked are built where they were packed, while they are the same" "$(
+    cp -r "$sources" "$work/packed" && mkdir "$work/packed/build"
+    for text in '' '/* changed */'; do
+        printf '%s' "$text" >>"$work/packed/include/gpufilter/version.h"
+        PWD="$work/packed" CUDA=0 backend "print(wheel.run_make('python'))" "$work/bin:$PATH" >>"$work/log"
+    done
+    grep -c '^\[10/20\] CC a.c$' "$work/log" | grep -v 2
+    sed -n 's/.* -C \([^ ]*\) .*V=0$/\1/p' "$work/made" | paste -sd' ' | grep -vFx "$work/packed ${sources%/}" )"
+result "an editable installation names the folder of the build" "$(
+    PWD=/ CUDA=0 backend "wheel.build_editable('$work/built')" "$work/bin:$PATH" >"$work/log" || cat "$work/log"
+    "$python" -m zipfile -e "$work"/built/*.whl "$work/built" && cat "$work/built/gpufilter.pth" | grep -vFx "${sources%/}/build/python"
+    grep -o ' exec .*\|^exec .*' "$work"/built/*.data/scripts/gpufilter | grep -vF "exec ${sources%/}/build/gpufilter ")"
+unset sources
 
 for test in "$root"/tests/python/test_*.py; do
     "$python" "$test" 2>&1 || echo "not ok - python: $(basename "$test") broke off"
