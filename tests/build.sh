@@ -38,6 +38,9 @@ result "help lists every target with a description" "$(cat Makefile tests/bench/
     grep -q "^  $target  *[a-zA-Z]" "$folder/help" || echo "$target"
 done)"
 
+result "the newest release in the changelog is the program's version" "$(
+    grep -m 1 '^## v' .github/CHANGELOG.md | grep -v "^## v$("$GPUFILTER" --version | sed -n 's/^gpufilter //p') - [0-9-]*$")"
+
 bare_make install DESTDIR="$folder/root" PREFIX=/opt/gf >"$folder/log" || cp "$folder/log" "$folder/failed"
 state >"$folder/after"
 result "make install builds nothing" "$(diff "$folder/before" "$folder/after"; cat "$folder/failed" 2>&-)"

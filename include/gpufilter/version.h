@@ -1,4 +1,5 @@
-/* The version of these headers. gf_version() returns the version of the library that runs. */
+/* The version of these headers, by Semantic Versioning; the heading of .github/CHANGELOG.md is its
+ * tag. gf_version() returns the version of the library that runs. */
 #ifndef GPUFILTER_VERSION_H
 #define GPUFILTER_VERSION_H
 
