@@ -79,7 +79,9 @@ looks()
     bare_make -n CUDA=0 BUILD="$folder/of_old" "$@" | grep detect.sh
 }
 result "what was found before is looked for again where packages have come since" "$(
-    echo 'LCMS ?= x' | looks all | grep '"x"'
+    for goal in all wheel-folder python; do
+        echo 'LCMS ?= x' | looks $goal | grep '"x"'
+    done
     printf 'CHOSEN ?= LCMS\nLCMS ?= x\n' | looks all | grep -q '"x"' || echo "what was chosen is forgotten"
     echo 'LCMS ?= x' | looks install | grep -q '"x"' || echo "make install looks again")"
 

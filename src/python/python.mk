@@ -39,6 +39,7 @@ $(IN_WHEEL)/replaced/libjbig.so.0: src/python/jbig.c $(BUILD)/configured
 
 wheel-folder: python $(IN_WHEEL)/gpufilter $(WHEEL_LIBRARIES) $(IN_WHEEL)/replaced/libjbig.so.0
 	@rm -f $(filter-out $(WHEEL_LIBRARIES),$(wildcard $(IN_WHEEL)/gf_*)) # of another list of formats
+	$(if $(LOOKED_AGAIN),@touch $(BUILD)/config.mk)
 
 wheel-here: wheel-folder
 	@$(PYTHON) src/python/wheel.py $(BUILD) $(or $(WHEEL_TO),$(BUILD))

@@ -170,7 +170,7 @@ def run_make(target):
     missing += subprocess.run(["sh", f"{folder}/tests/packages.sh", "missing"], stdout=subprocess.PIPE, check=True).stdout.decode().rstrip()
     if missing:
         sys.exit(f"gpufilter: this is missing; on Debian and Ubuntu: apt-get install{missing}")
-    make = ["make", "-s", f"-j{os.cpu_count()}", "-C", folder, target, f"PYTHON={sys.executable}", "V=0"]
+    make = ["make", "-s", f"-j{os.cpu_count()}", "-C", folder, target, "BUILD=build", f"PYTHON={sys.executable}", "V=0"]
     waits = subprocess.run([*make, "-n"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout.count(b"nvcc ")
     if waits:
         show(f"{waits} files for the GPU take {1 + waits // 6 // os.cpu_count()} minutes; CUDA=0 in the environment leaves them out")
