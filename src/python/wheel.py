@@ -54,12 +54,16 @@ def licenses(libraries):
     if not shutil.which("dpkg"):
         return {}
     needed = subprocess.run(["ldd", *libraries], stdout=subprocess.PIPE, check=True).stdout.decode()
-    names = sorted(set(re.findall(r"(\S+) => /", needed)) - EVERYWHERE)
-    owners = subprocess.run(["dpkg", "-S", *(f"*/{name}" for name in names)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    paths = {os.path.realpath(path) for name, path in re.findall(r"(\S+) => (/\S+)", needed) if name not in EVERYWHERE}
+    # A package may call /usr/lib by its name from before the two were one.
+    owners = subprocess.run(["dpkg", "-S", *paths, *(path.removeprefix("/usr") for path in paths)], stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL, check=False)
+    packages = sorted(set(re.findall(r"^([^:,\s]+)", owners.stdout.decode(), re.M)))
+    form = "${Package} ${Version}: apt-get source ${source:Package}=${source:Version}\n"
+    described = subprocess.run(["dpkg-query", "-W", "-f", form, *packages], stdout=subprocess.PIPE, check=False) if packages else owners
     texts = {}
-    for package in sorted(set(re.findall(r"^([^:,\s]+)", owners.stdout.decode(), re.M))):
-        source = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}: apt-get source ${source:Package}=${source:Version}\n", package],
-                                stdout=subprocess.PIPE, check=False).stdout.partition(b"\n")[0]
+    for source in described.stdout.splitlines():
+        package = source.split()[0].decode()
         with contextlib.suppress(OSError), open(f"/usr/share/doc/{package}/copyright", "rb") as file:
             texts[package] = b"The library is that of Debian's package " + source + b"\n\n" + file.read()
     for name in sorted(set(re.findall(rb"/usr/share/common-licenses/([\w.-]*\w)", b"".join(texts.values())))):
