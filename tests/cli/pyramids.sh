@@ -167,6 +167,88 @@ run 75 gpufilter -i small.png -o odd.dzi --no-clobber
 run 0 gpufilter -i small.png -o g --pyramid=google --tile-size=16
 [ -e g/2/0/0.jpg ] && [ ! -e g/2/0/0.png ] || problem "old tiles are left: $(tree g)"
 
+begin "a picture in the folder of tiles that would be replaced is refused, without --in-place"
+rm own_files/letter
+run 0 gpufilter -i odd.png -o own.dzi --tile-size=64
+run 0 gpufilter -i odd.png -o own --pyramid=google --tile-size=64
+before=$(cksum own_files/*/* own/*/*/*)
+ln -s own_files/3 level3
+for names in 'own_files/3/0_0.jpeg -o own.dzi' './own_files/../own_files/3/0_0.jpeg -o own.dzi' 'level3/0_0.jpeg -o ./own.dzi' \
+    'own_files/3 -o own.dzi --sheet=2' 'own_files/3/0_0.jpeg -o own_files --pyramid=google' 'own/2/0/0.jpg -o own --pyramid=google'; do
+    # shellcheck disable=SC2086 # words
+    run 2 gpufilter -i $names
+done
+run 2 gpufilter -i own_files/3/0_0.jpeg -o own.dzi
+stderr_is "gpufilter: own_files/3/0_0.jpeg: its output would replace it: --in-place allows that, -o with another folder keeps it"
+run 2 gpufilter -i own_files/3/0_0.jpeg -o own.dzi -o other.png
+run 2 gpufilter -i odd.png -i own_files/3/0_0.jpeg -o '{stem}.png' -o 'own.dzi' --in-place
+cp own.dzi own1.dzi && cp -r own_files own1_files
+run 4 gpufilter -i own1_files/3/0_0.jpeg -o 'own{n}.dzi'
+stderr_like "own1.dzi: the input lies in its folder of tiles: --in-place allows that"
+run 2 gpufilter -i odd.png -o own.dzi overlay=own_files/3/0_0.jpeg
+stderr_like "own.dzi: is an output and its folder of tiles has a file that the chain reads; --in-place allows that"
+run 2 gpufilter -i own_files/3/0_0.jpeg -o own.dzi --in-place --resume=own.log
+[ "$(cksum own_files/*/* own/*/*/*)" = "$before" ] || problem "tiles have changed"
+[ -e own1_files/8/0_0.jpeg ] || problem "own1.dzi was written"
+run 0 gpufilter -i own_files/3/0_0.jpeg -o own.dzi --in-place
+[ "$(ls own_files | wc -l)" -eq 4 ] || problem "levels: $(ls own_files)"
+
+begin "two outputs do not share a folder of tiles"
+run 2 gpufilter -i odd.png -o two.dzi -o two_files --pyramid=google
+stderr_like "two outputs of 'odd.png' would both be written to '.*/two_files/'"
+run 2 gpufilter -i odd.png -o two_files/0/1.png -o two.dzi
+run 2 gpufilter -i odd.png -o two.dzi -o two.DZI
+run 2 gpufilter -i odd.png -i small.png -o a.dzi
+run 2 gpufilter -i odd.png -i small.png -o 'two{w}.dzi' resize=64:64
+stderr_like "'odd.png' and 'small.png' would both be written to 'two64.dzi'.*"
+[ -z "$(find . -name 'two*')" ] || problem "left behind: $(find . -name 'two*')"
+
+begin "--skip-existing and --update make a pyramid anew whose tiles are gone"
+for output in gone.dzi 'gone --pyramid=zoomify' 'gone3 --pyramid=iiif:id=https://example.org'; do
+    folder=${output%% *}
+    [ "$folder" != gone.dzi ] || folder=gone_files
+    for option in --skip-existing --update; do
+        # shellcheck disable=SC2086 # words
+        run 0 gpufilter -i small.png -o $output
+        find $folder -mindepth 2 -delete
+        # shellcheck disable=SC2086
+        run 0 gpufilter -i small.png -o $output $option
+        [ -n "$(find $folder -mindepth 2 -name '*.jp*g')" ] || problem "$option: no tiles in $folder"
+    done
+done
+rm -r gone_files
+run 75 gpufilter -i small.png -o gone.dzi --no-clobber
+run 0 gpufilter -i white.png -o white --pyramid=google
+: >white/blank.png
+run 0 gpufilter -i white.png -o white --pyramid=google --skip-existing
+[ ! -s white/blank.png ] || problem "a pyramid without other tiles was made again"
+
+begin "a symbolic link is followed, and the tiles lie beside the .dzi that it leads to"
+mkdir behind && ln -s behind/real.dzi link.dzi && ln -s behind/folder link
+for _ in 1 2; do
+    run 0 gpufilter -i small.png -o link.dzi
+    run 0 gpufilter -i small.png -o link --pyramid=google
+    [ -L link.dzi ] && [ -L link ] && [ -e behind/real_files/0/0_0.jpeg ] && [ -e behind/folder/blank.png ] || problem "$(ls -l . behind)"
+done
+[ ! -e link_files ] || problem "tiles beside the link"
+run 0 gpufilter -i small.png -o link.dzi --log=link.log
+touch -d 2001-02-03 behind/real.dzi
+run 0 gpufilter -i small.png -o link.dzi --resume=link.log
+[ "$(date -r behind/real.dzi +%Y)" = 2001 ] || problem "--resume made it again"
+run 2 gpufilter -i behind/real_files/3/0_0.jpeg -o link.dzi
+run 2 gpufilter -i odd.png -o link.dzi -o behind/real.dzi
+
+begin "--keep-times: what describes the tiles has the time of the input, and the folder"
+cp small.png timed.png && touch -d 2001-02-03 timed.png
+run 0 gpufilter -i timed.png -o timed.dzi --keep-times
+run 0 gpufilter -i timed.png -o timed --pyramid=zoomify --keep-times
+for file in timed.dzi timed timed/ImageProperties.xml; do
+    [ "$(date -r $file +%Y)" = 2001 ] || problem "$file: $(date -r $file)"
+done
+touch -d 2001-02-04 timed/ImageProperties.xml
+run 0 gpufilter -i timed.png -o timed --pyramid=zoomify --update
+[ "$(date -r timed/ImageProperties.xml +%d)" = 04 ] || problem "--update made it again"
+
 begin "killed in the middle, nothing looks complete, and the next run removes what is left"
 gpufilter -i in.ppm -o large.ppm 'resize=w=800:h=800:kernel=nearest'
 run 0 gpufilter -i large.ppm -o k.dzi --tile-size=32

@@ -132,7 +132,7 @@ static enum gf_status check_names(const struct gf_batch *batch, struct gf_error 
         outputs > 1 || (!batch->request->in_place && !batch->request->transfer &&
                         (batch->request->is_group || batch->request->output->of_archives));
     if (!status && (inputs->count > 1 || own))
-        status = gf_outputs_check(&plain, path, (int)outputs, own, error);
+        status = gf_outputs_check(&plain, path, (int)outputs, NULL, own, error);
     free(plain.item);
     free(path);
     return status;
@@ -186,7 +186,7 @@ static enum gf_status check_files(const struct gf_batch *batch, bool from_archiv
             const char *const name = from_archive ? batch->item[i].output[k] : text;
             const char *const archive =
                 name && gf_archive_named(text) ? gf_archive_path(name) : NULL;
-            GF_TRY(gf_batch_check_log(request, input, archive, error));
+            GF_TRY(gf_batch_check_log(request, input, archive, false, error));
             if (archive)
                 GF_TRY(check_stored(request, input, archive, error));
             if (archive)

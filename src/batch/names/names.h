@@ -160,6 +160,12 @@ struct gf_template {
     int parts;
 };
 
+/* Whether the outputs are folders of tiles. */
+static inline bool gf_template_is_of_folders(const struct gf_template *template)
+{
+    return template->extension && !*template->extension;
+}
+
 /* The fields as a user writes them, and what they become; {0} ends them. */
 extern const struct gf_key_help gf_template_fields[];
 
@@ -206,11 +212,15 @@ enum gf_status gf_template_expand(const struct gf_template *template,
 
 /* Whether an output of that name would replace the file, which need not exist. */
 bool gf_output_is_place(const char *file, const char *output);
-/* Fails if two outputs have the same name, or if an output is another input or, with `own`, its own
- * one. path[i * outputs + k] is output k
- * of input i; NULL if its name is not known yet, or the input cannot be read. */
+/* Whether an output of that name would replace the input, also as a file in its folder of tiles. */
+bool gf_output_replaces(const char *output, bool of_folders, const char *input);
+/* Fails if two outputs have the same name or folder of tiles, or if an output would replace another
+ * input or, with `own`, its own one. path[i * outputs + k] is output k of input i; NULL if its name
+ * is not known yet, or the input cannot be read. of_folders[k] says whether output k is a folder of
+ * tiles; NULL: none is. */
 enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int outputs,
-                                bool own, struct gf_error *error) GF_CHECKED;
+                                const bool *of_folders, bool own,
+                                struct gf_error *error) GF_CHECKED;
 /* Fails if the path, or a folder on the way to it, is a symbolic link below the template's folder.
  */
 enum gf_status gf_refuse_links(const struct gf_template *template, const char *path,

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "batch/names/names.h"
+#include "codec/common/pyramid/pyramid.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 
@@ -73,6 +74,29 @@ static char *real_path(struct folder_memo *memo, const char *path)
     return real;
 }
 
+/* Returns what an output replaces: the real path of its file or of its folder of tiles, which then
+ * ends in a slash. Names within the folder begin with that. */
+static char *real_place(struct folder_memo *memo, const char *output, bool of_folders)
+{
+    char *const real = real_path(memo, output);
+    if (!real || (!of_folders && !gf_pyramid_named(output, ".dzi")))
+        return real;
+    char *const folder = of_folders ? strdup(real) : gf_pyramid_folder(real);
+    char *place = NULL;
+    if (folder && asprintf(&place, "%s/", folder) < 0)
+        place = NULL;
+    free(folder);
+    free(real);
+    return place;
+}
+
+/* Whether the place of an output is that path, or a folder with it. */
+static bool holds(const char *place, const char *path)
+{
+    const size_t length = strlen(place);
+    return place[length - 1] == '/' ? !strncmp(place, path, length) : !strcmp(place, path);
+}
+
 static void free_memo(struct folder_memo *memo)
 {
     free(memo->given);
@@ -97,6 +121,24 @@ bool gf_output_is_place(const char *file, const char *output)
     free(other);
     free_memo(&memo);
     return is;
+}
+
+bool gf_output_replaces(const char *output, bool of_folders, const char *input)
+{
+    if (!of_folders && !gf_pyramid_named(output, ".dzi"))
+        return gf_input_is_file(input, output);
+    struct gf_pages pages;
+    struct folder_memo memo = {0};
+    const size_t length = gf_input_split_pages(input, &pages);
+    char *const plain = length ? strndup(input, length) : strdup(input),
+                *const real = plain ? real_path(&memo, plain) : NULL,
+                *const place = real_place(&memo, output, of_folders);
+    const bool does = real && place && holds(place, real);
+    free(plain);
+    free(real);
+    free(place);
+    free_memo(&memo);
+    return does;
 }
 
 struct target {
@@ -124,7 +166,7 @@ static void free_targets(struct target *target, size_t count)
 /* Returns the real paths of the outputs, sorted; *count is their number, without those that cannot
  * be resolved. */
 static struct target *sorted_targets(const struct gf_inputs *inputs, char *const *path, int outputs,
-                                     size_t *count)
+                                     const bool *of_folders, size_t *count)
 {
     const size_t each = (size_t)outputs;
     struct target *const target = calloc(inputs->count * each + 1, sizeof *target);
@@ -139,7 +181,8 @@ static struct target *sorted_targets(const struct gf_inputs *inputs, char *const
                 continue;
             const size_t length = path ? 0 : gf_input_split_pages(name, &pages);
             char *const plain = length ? strndup(name, length) : NULL;
-            char *const real = real_path(&memo, plain ? plain : name);
+            char *const real = path ? real_place(&memo, name, of_folders && of_folders[k])
+                                    : real_path(&memo, plain ? plain : name);
             free(plain);
             if (!real)
                 continue; /* an error appears when the file is opened */
@@ -158,8 +201,15 @@ static enum gf_status check_outputs(const struct gf_inputs *inputs, char *const 
 {
     for (size_t i = 1; i < count; i++) {
         const size_t a = output[i - 1].index, b = output[i].index;
-        const char *const name = path[a * (size_t)outputs + (size_t)output[i - 1].number];
-        if (strcmp(output[i - 1].path, output[i].path))
+        const char *const given = path[a * (size_t)outputs + (size_t)output[i - 1].number],
+                          *const other = path[b * (size_t)outputs + (size_t)output[i].number],
+                          *const name =
+                              output[i - 1].path[strlen(output[i - 1].path) - 1] != '/' ||
+                                      !strcmp(given, other)
+                                  ? given
+                                  : output[i - 1]
+                                        .path; /* two outputs share the folder of their tiles */
+        if (!holds(output[i - 1].path, output[i].path))
             continue;
         if (a == b)
             return gf_fail(error, GF_ERROR_USAGE,
@@ -181,7 +231,10 @@ static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct 
     for (size_t i = 0, k = 0; i < outputs; i++) {
         while (k < count && strcmp(input[k].path, output[i].path) < 0)
             k++;
-        if (k < count && !strcmp(input[k].path, output[i].path) &&
+        while (!own && k + 1 < count && input[k].index == output[i].index &&
+               holds(output[i].path, input[k + 1].path))
+            k++;
+        if (k < count && holds(output[i].path, input[k].path) &&
             (own || input[k].index != output[i].index))
             return input[k].index == output[i].index && single
                        ? gf_fail(error, GF_ERROR_USAGE,
@@ -197,11 +250,11 @@ static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct 
 }
 
 enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int each,
-                                bool own, struct gf_error *error)
+                                const bool *of_folders, bool own, struct gf_error *error)
 {
     size_t outputs, count = 0;
-    struct target *const output = sorted_targets(inputs, path, each, &outputs);
-    struct target *const input = sorted_targets(inputs, NULL, 1, &count);
+    struct target *const output = sorted_targets(inputs, path, each, of_folders, &outputs);
+    struct target *const input = sorted_targets(inputs, NULL, 1, NULL, &count);
     enum gf_status status = output && input ? GF_OK : gf_fail_memory(error);
     if (!status)
         status = check_outputs(inputs, path, each, output, outputs, error);

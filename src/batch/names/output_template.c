@@ -140,8 +140,7 @@ static enum gf_status read_folder(struct gf_template *template, const char *fold
     static const char *const text[] = {"/", NULL, "/", NULL, ".", NULL};
     GF_TRY(add_part(template, (struct gf_template_part){.text = folder, .length = strlen(folder)},
                     error));
-    const size_t count =
-        sizeof rest / sizeof *rest - (template->extension && !*template->extension ? 2 : 0);
+    const size_t count = sizeof rest / sizeof *rest - (gf_template_is_of_folders(template) ? 2 : 0);
     for (size_t i = 0; i < count; i++)
         GF_TRY(add_part(
             template,
@@ -162,8 +161,7 @@ enum gf_status gf_template_parse(const char *output, const struct gf_options *op
     if (!template->text)
         return gf_fail_memory(error);
     gf_url_hide(template->text);
-    const bool folder =
-        is_folder(template->text, several, template->extension && !*template->extension);
+    const bool folder = is_folder(template->text, several, gf_template_is_of_folders(template));
     enum gf_status status =
         folder ? read_folder(template, template->text, error) : read_parts(template, error);
     if (!status && several && !folder && may_be_folder(template))

@@ -13,6 +13,7 @@
 #include "batch/names/names.h"
 #include "chain/chain.h"
 #include "codec/codec.h"
+#include "codec/common/pyramid/pyramid.h"
 #include "pipeline/pipeline_internal.h"
 
 void gf_batch_tell(const struct gf_batch_request *request, enum gf_message_kind kind,
@@ -195,15 +196,16 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
 /* Refuses, with --resume, a file as its own output: it would be filtered twice if an earlier run
  * was killed between writing and logging it. */
 static enum gf_status check_in_place(const struct gf_batch_request *request, const char *input,
-                                     const char *output, struct gf_error *error)
+                                     const char *output, bool of_folders, struct gf_error *error)
 {
-    if (!request->resume || !output || !gf_input_is_file(input, output))
+    if (!request->resume || !output || !gf_output_replaces(output, of_folders, input))
         return GF_OK;
     return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: --resume could filter it twice",
                    input);
 }
 
-const char *gf_batch_replaced(const struct gf_batch_request *request, const char *output)
+const char *gf_batch_replaced(const struct gf_batch_request *request, const char *output,
+                              bool of_folders)
 {
     if (request->log && gf_batch_log_is(request->log, output))
         return "the log";
@@ -212,18 +214,21 @@ const char *gf_batch_replaced(const struct gf_batch_request *request, const char
             return request->side[i].option;
     }
     for (int i = 0; !request->in_place && request->reads && request->reads[i]; i++) {
-        if (gf_input_is_file(request->reads[i], output))
-            return "a file that the chain reads; --in-place allows that";
+        if (gf_output_replaces(output, of_folders, request->reads[i]))
+            return gf_input_is_file(request->reads[i], output)
+                       ? "a file that the chain reads; --in-place allows that"
+                       : "its folder of tiles has a file that the chain reads; --in-place allows "
+                         "that";
     }
     return NULL;
 }
 
 enum gf_status gf_batch_check_log(const struct gf_batch_request *request, const char *input,
-                                  const char *output, struct gf_error *error)
+                                  const char *output, bool of_folders, struct gf_error *error)
 {
     const bool is_input = request->log && gf_batch_log_is(request->log, input);
     const char *const what = is_input ? "the log"
-                             : output ? gf_batch_replaced(request, output)
+                             : output ? gf_batch_replaced(request, output, of_folders)
                                       : NULL;
     if (!what)
         return GF_OK;
@@ -239,6 +244,7 @@ static enum gf_status name_all(const struct gf_batch_request *request, int numbe
 {
     const struct gf_inputs *const inputs = request->inputs;
     const size_t outputs = (size_t)gf_batch_outputs(request);
+    const bool of_folders = gf_template_is_of_folders(gf_batch_output_at(request, number).name);
     struct gf_pipeline *header_reader = NULL;
     enum gf_status status = GF_OK;
     for (size_t i = 0; !status && i < inputs->count; i++) {
@@ -246,9 +252,9 @@ static enum gf_status name_all(const struct gf_batch_request *request, int numbe
         char **const output = &path[i * outputs + (size_t)number];
         status = name_output(request, i, number, &header_reader, output, error);
         if (!status)
-            status = check_in_place(request, input, *output, error);
+            status = check_in_place(request, input, *output, of_folders, error);
         if (!status)
-            status = gf_batch_check_log(request, input, *output, error);
+            status = gf_batch_check_log(request, input, *output, of_folders, error);
     }
     gf_pipeline_close(header_reader);
     return status;
@@ -261,7 +267,7 @@ enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, cha
     const int outputs = gf_batch_outputs(request);
     enum gf_status status = GF_OK;
     int streams = 0;
-    bool own = outputs > 1;
+    bool own = outputs > 1, of_folders[GF_PIPELINE_OUTPUTS_MAX];
     for (int k = 0; !status && k < outputs; k++) {
         const struct gf_template *const output = gf_batch_output_at(request, k).name;
         if (inputs->elsewhere && !output->is_stdout && !output->is_pattern)
@@ -273,11 +279,14 @@ enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, cha
                                output->text)
                      : name_all(request, k, path, error);
         streams += gf_batch_output_at(request, k).name->is_stdout;
-        own |= !request->in_place && (request->is_group || output->is_pattern);
+        of_folders[k] = gf_template_is_of_folders(output);
+        /* A file of a name of its own replaces that one; a folder of tiles is no such name. */
+        own |= !request->in_place && (request->is_group || output->is_pattern || of_folders[k] ||
+                                      gf_pyramid_named(output->text, ".dzi"));
     }
     if (!status && streams > 1)
         return gf_fail(error, GF_ERROR_USAGE, "two outputs cannot both be standard output");
     if (status || streams == outputs || (inputs->count < 2 && !own))
         return status;
-    return gf_outputs_check(inputs, path, outputs, own, error);
+    return gf_outputs_check(inputs, path, outputs, of_folders, own, error);
 }

@@ -1,5 +1,6 @@
 #include "codec/layouts/layouts.h"
 
+#include <errno.h>
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,38 +77,66 @@ struct gf_codec_memory gf_tiles_memory(const char *name, enum gf_file_format fil
                : gf_sink_memory(file_format, format, options);
 }
 
-/* Returns the bytes of the files in a folder, or -1. */
-static int64_t bytes_in(const char *folder)
+/* Returns the folder of tiles, there or not, of the output of that name, which may be a symbolic
+ * link: the tiles lie beside the file that describes them. The caller frees it. */
+static char *folder_of(const char *name, bool is_folder)
+{
+    char *const path = gf_output_resolve(name);
+    if (is_folder || !path)
+        return path;
+    char *const folder = gf_pyramid_folder(path);
+    free(path);
+    return folder;
+}
+
+/* What lies in a folder of tiles. */
+struct found {
+    int64_t bytes;     /* of all files; negative: something is no file, or cannot be read */
+    bool tiles, blank; /* any tile; the one that stands for those that are left out */
+};
+
+/* Looks into a folder of tiles, until the first of them unless `all` is set. */
+static struct found look_into(const char *folder, bool all)
 {
     char *const paths[] = {(char *)folder, NULL};
-    FTS *const tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    int64_t bytes = tree ? 0 : -1;
-    for (FTSENT *entry; tree && (entry = fts_read(tree));) {
-        if (entry->fts_info == FTS_F)
-            bytes += entry->fts_statp->st_size;
-        else if (entry->fts_info != FTS_D && entry->fts_info != FTS_DP)
-            bytes = INT64_MIN / 2; /* no tile, or it cannot be read */
+    FTS *const tree = folder ? fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL) : NULL;
+    struct found found = {.bytes = tree ? 0 : -1};
+    for (FTSENT *entry; tree && (all || !found.tiles) && (entry = fts_read(tree));) {
+        if (entry->fts_info == FTS_F) {
+            found.bytes += entry->fts_statp->st_size;
+            found.tiles |= entry->fts_level > 1;
+            found.blank |= !strcmp(entry->fts_name, "blank.png");
+        } else if (entry->fts_info != FTS_D && entry->fts_info != FTS_DP) {
+            found.bytes = INT64_MIN / 2;
+        }
     }
     if (tree)
         fts_close(tree);
-    return bytes < 0 ? -1 : bytes;
+    return found;
 }
 
 int64_t gf_tiles_bytes(const char *name)
 {
     struct stat file;
-    char *folder;
     if (stat(name, &file))
         return -1;
-    if (S_ISDIR(file.st_mode))
-        return bytes_in(name);
-    if (!S_ISREG(file.st_mode) || !gf_pyramid_named(name, ".dzi"))
+    const bool is_folder = S_ISDIR(file.st_mode);
+    if (!is_folder && (!S_ISREG(file.st_mode) || !gf_pyramid_named(name, ".dzi")))
         return S_ISREG(file.st_mode) ? file.st_size : -1;
-    if (asprintf(&folder, "%.*s_files", (int)(strlen(name) - strlen(".dzi")), name) < 0)
-        return -1;
-    const int64_t bytes = bytes_in(folder);
+    char *const folder = folder_of(name, is_folder);
+    const int64_t bytes = look_into(folder, true).bytes;
     free(folder);
-    return bytes < 0 ? -1 : bytes + file.st_size;
+    return bytes < 0 ? -1 : bytes + (is_folder ? 0 : file.st_size);
+}
+
+bool gf_tiles_there(const char *name, bool is_folder)
+{
+    if (!is_folder && !gf_pyramid_named(name, ".dzi"))
+        return true;
+    char *const folder = folder_of(name, is_folder);
+    const struct found found = look_into(folder, false);
+    free(folder);
+    return found.tiles || found.blank;
 }
 
 /* ---- names ---- */
@@ -471,14 +500,12 @@ enum gf_status gf_tiles_output_open(const char *name, const struct gf_options *o
 
 static enum gf_status add_folder(struct layout_store *store, struct gf_error *error)
 {
-    const char *last;
-    char *target;
     if (store->in_zip)
         return GF_OK;
-    if (asprintf(&target, "%.*s%s", stem_of(store, &last), gf_output_name(store->output),
-                 store->layout == GF_LAYOUT_DZ ? "_files" : "") < 0)
-        return gf_fail_memory(error);
-    const enum gf_status status = gf_output_add_folder(store->output, target, error);
+    char *const target = folder_of(gf_output_name(store->output), store->layout != GF_LAYOUT_DZ);
+    const enum gf_status status = target ? gf_output_add_folder(store->output, target, error)
+                                         : gf_fail(error, GF_ERROR_OUTPUT, "%s: %s",
+                                                   gf_output_name(store->output), strerror(errno));
     free(target);
     return status;
 }

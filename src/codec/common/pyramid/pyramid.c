@@ -1,6 +1,7 @@
 /* The plan of a pyramid: what the user chooses, the sizes of the levels, and where tiles lie. */
 #include "codec/common/pyramid/pyramid.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -80,6 +81,13 @@ bool gf_pyramid_named(const char *name, const char *extension)
 {
     const size_t length = name ? strlen(name) : 0, end = strlen(extension);
     return length > end && !strcasecmp(name + length - end, extension);
+}
+
+char *gf_pyramid_folder(const char *name)
+{
+    const size_t end = gf_pyramid_named(name, ".dzi") ? strlen(".dzi") : 0;
+    char *folder;
+    return asprintf(&folder, "%.*s_files", (int)(strlen(name) - end), name) < 0 ? NULL : folder;
 }
 
 enum gf_status gf_pyramid_layout_of(const char *name, const struct gf_options *options,
