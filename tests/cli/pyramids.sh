@@ -88,10 +88,36 @@ assert set(one.namelist()) == {"odd/odd.dzi"} | {"odd/" + name for name in
     __import__("glob").glob("odd_files/*/*")}, one.namelist()
 for name in one.namelist():
     assert one.read(name) == open(name[4:], "rb").read(), name
+    assert one.getinfo(name).compress_type == zipfile.ZIP_STORED
 two = zipfile.ZipFile("again.szi")
 assert [one.read(name) for name in one.namelist()] == [two.read(name) for name in two.namelist()]
 END
 fi
+
+begin "a .zip of a layout is one, too, with the folder inside; its stem is the folder's name"
+for layout in dz zoomify google iiif:id=https://example.org; do
+    run 0 gpufilter -i small.png -o box/zipped.zip --pyramid=$layout --tile-size=32
+    silent
+    name=box/zipped
+    [ $layout != dz ] || name=box/zipped.dzi
+    run 0 gpufilter -i small.png -o $name --pyramid=$layout --tile-size=32
+    [ -z "$(command -v python3)" ] || python3 - box >zip.txt 2>&1 <<'END' || problem "$layout: $(cat zip.txt)"
+import os, zipfile
+made = zipfile.ZipFile("box/zipped.zip")
+assert made.testzip() is None
+files = [os.path.join(folder, name)[4:] for folder, _, names in os.walk("box") for name in names if name != "zipped.zip"]
+inside = {name if name.startswith("zipped/") else "zipped/" + name: name for name in files}
+assert set(made.namelist()) == set(inside), (made.namelist(), inside)
+for name, file in inside.items():
+    assert made.read(name) == open("box/" + file, "rb").read(), name
+END
+    rm -r box
+done
+run 0 gpufilter -i odd.png -i small.png -o '{stem}-z.zip' --pyramid=zoomify
+run 0 gpufilter -i odd.png -i small.png -o '{stem}-z.zip' --pyramid=zoomify --skip-existing
+stderr_like "0 files done, 2 skipped"
+run 0 gpufilter -i odd.png -o pictures.zip
+head -c 60 pictures.zip | grep -q odd.png || problem "without a layout a .zip is no archive of pictures"
 
 begin "a batch makes a pyramid of each picture"
 mkdir in && cp odd.png small.png in
@@ -130,7 +156,30 @@ for bad in "a.dzi --pyramid=google" "a.png --pyramid" "a --pyramid" "a --pyramid
     # shellcheck disable=SC2086 # words
     run 2 gpufilter -i odd.png -o $bad
 done
+for output in 'a/{ext}' 'a/{stem}.{ext}'; do
+    run 2 gpufilter -i odd.png -o "$output" --pyramid=google
+    stderr_like '.*: folders of tiles have no {ext}; {stem} names them'
+done
+run 2 gpufilter -i odd.png -o a.tar --pyramid=cog
+stderr_like 'a.tar: such a pyramid is a TIFF: --format=tiff makes its members one'
+for output in a.tar zip:a; do
+    run 2 gpufilter -i odd.png -o $output --pyramid=google
+    stderr_like '.*: a pyramid of files is no member of an archive; -o NAME.zip is one picture.s tiles'
+done
 [ -z "$(find . -maxdepth 1 -name 'a*' ! -name '*again*')" ] || problem "$(ls -d a*)"
+for option in --png-level=9 --tiff-compression=lzw; do
+    for output in warn.dzi 'warn --pyramid=google'; do
+        # shellcheck disable=SC2086 # words
+        run 0 gpufilter -i small.png -o $output $option --tile-size=64
+        stderr_is "gpufilter: warning: ${option%=*} changes nothing in tiles of JPEG"
+    done
+done
+run 0 gpufilter -i small.png -o warn.dzi --format=png --png-level=9
+silent
+for word in dzi szi cog iiif zoomify; do
+    run 0 gpufilter --help $word
+    stdout_has "^ *--pyramid"
+done
 run 4 gpufilter -i odd.png -o a.dzi --max-output=1k
 stderr_like "a.dzi: is over --max-output"
 [ -z "$(find . -name '*.gpufilter-*')" ] || problem "left behind: $(find . -name '*.gpufilter-*')"
@@ -198,7 +247,11 @@ run 2 gpufilter -i odd.png -o two.dzi -o two_files --pyramid=google
 stderr_like "two outputs of 'odd.png' would both be written to '.*/two_files/'"
 run 2 gpufilter -i odd.png -o two_files/0/1.png -o two.dzi
 run 2 gpufilter -i odd.png -o two.dzi -o two.DZI
-run 2 gpufilter -i odd.png -i small.png -o a.dzi
+for output in two.dzi two.szi 'two.zip --pyramid=google'; do
+    # shellcheck disable=SC2086 # words
+    run 2 gpufilter -i odd.png -i small.png -o $output
+    stderr_like "'odd.png' and 'small.png' would both be written to 'two.*"
+done
 run 2 gpufilter -i odd.png -i small.png -o 'two{w}.dzi' resize=64:64
 stderr_like "'odd.png' and 'small.png' would both be written to 'two64.dzi'.*"
 [ -z "$(find . -name 'two*')" ] || problem "left behind: $(find . -name 'two*')"

@@ -153,6 +153,7 @@ struct gf_template {
     bool is_stdout;
     bool is_pattern; /* the template has fields; otherwise it names one file */
     bool has_number, has_size, has_archive;
+    bool is_archive;            /* the outputs are archives of pictures */
     bool of_archives;           /* the template gives each input archive an output archive */
     enum gf_file_format format; /* the format of --format; GF_FILE_AUTO: the extension decides */
     const char *extension;      /* of pyramids; "": they are folders; NULL: the outputs are none */
@@ -161,10 +162,7 @@ struct gf_template {
 };
 
 /* Whether the outputs are folders of tiles. */
-static inline bool gf_template_is_of_folders(const struct gf_template *template)
-{
-    return template->extension && !*template->extension;
-}
+bool gf_template_is_of_folders(const struct gf_template *template);
 
 /* The fields as a user writes them, and what they become; {0} ends them. */
 extern const struct gf_key_help gf_template_fields[];

@@ -33,7 +33,7 @@ bool gf_batch_has_archives(const struct gf_batch_request *request)
 {
     bool any = request->inputs->count && gf_archive_named(request->inputs->item[0].path);
     for (int k = 0; k < gf_batch_outputs(request); k++)
-        any |= gf_archive_named(gf_batch_output_at(request, k).name->text);
+        any |= gf_batch_output_at(request, k).name->is_archive;
     return any;
 }
 

@@ -193,29 +193,38 @@ static void name_tile(const struct layout_store *store, const struct gf_tile *ti
     }
 }
 
-/* Returns the length of the output's name without the extension, and where its last part begins. */
-static int stem_of(const struct layout_store *store, const char **last)
+/* Returns the last part of the output's name, and its length without the extension of a file. */
+static const char *stem_of(const struct layout_store *store, int *length)
 {
-    const char *const name = gf_output_name(store->output), *const slash = strrchr(name, '/');
-    const bool is_file = store->layout == GF_LAYOUT_DZ;
-    *last = slash ? slash + 1 : name;
-    return (int)(strlen(name) - (is_file ? strlen(".dzi") : 0));
+    const char *const name = gf_output_name(store->output), *const slash = strrchr(name, '/'),
+                      *const last = slash ? slash + 1 : name;
+    const bool is_file = store->layout == GF_LAYOUT_DZ || store->in_zip;
+    *length = (int)(strlen(last) - (is_file ? strlen(".dzi") : 0));
+    return last;
 }
 
-/* Puts a file into the folder of tiles or, with its path, into the zip. */
-static enum gf_status put_file(struct layout_store *store, const char *name, const void *data,
-                               size_t size, struct gf_error *error)
+/* Puts a file into the zip: into the folder of the stem, or one within it of the stem's name with
+ * that ending. */
+static enum gf_status put_in_zip(struct layout_store *store, const char *ending, const char *name,
+                                 const void *data, size_t size, struct gf_error *error)
 {
-    const char *last;
+    int stem;
     char *path;
-    const int stem = stem_of(store, &last) - (int)(last - gf_output_name(store->output));
-    if (!store->in_zip)
-        return gf_output_put_file(store->output, name, data, size, error);
-    if (asprintf(&path, "%.*s/%.*s_files/%s", stem, last, stem, last, name) < 0)
+    const char *const last = stem_of(store, &stem);
+    if (asprintf(&path, "%.*s/%.*s%s%s", stem, last, *ending ? stem : 0, last, ending, name) < 0)
         return gf_fail_memory(error);
     const enum gf_status status = gf_zip_put(&store->zip, path, data, size, error);
     free(path);
     return status;
+}
+
+/* Puts a file into the folder of tiles. */
+static enum gf_status put_file(struct layout_store *store, const char *name, const void *data,
+                               size_t size, struct gf_error *error)
+{
+    return store->in_zip ? put_in_zip(store, store->layout == GF_LAYOUT_DZ ? "_files/" : "", name,
+                                      data, size, error)
+                         : gf_output_put_file(store->output, name, data, size, error);
 }
 
 /* ---- tiles ---- */
@@ -381,14 +390,14 @@ static char *url_of(const struct layout_store *store)
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
     const size_t length = strlen(store->id);
-    const char *last;
-    stem_of(store, &last);
-    char *const url = malloc(length + 1 + 3 * strlen(last) + 1), *to = url;
+    int stem;
+    const char *const last = stem_of(store, &stem);
+    char *const url = malloc(length + 1 + 3 * (size_t)stem + 1), *to = url;
     if (!url)
         return NULL;
     to += sprintf(to, "%s%s", store->id, store->id[length - 1] == '/' ? "" : "/");
-    for (; *last; last++)
-        to += sprintf(to, strchr(plain, *last) ? "%c" : "%%%02X", (unsigned char)*last);
+    for (int i = 0; i < stem; i++)
+        to += sprintf(to, strchr(plain, last[i]) ? "%c" : "%%%02X", (unsigned char)last[i]);
     return url;
 }
 
@@ -427,20 +436,12 @@ static void describe_iiif(const struct layout_store *store, FILE *file)
 static enum gf_status put_description(struct layout_store *store, const char *text, size_t size,
                                       struct gf_error *error)
 {
-    const char *last;
-    char *path;
-    const int stem = stem_of(store, &last) - (int)(last - gf_output_name(store->output));
     if (store->layout != GF_LAYOUT_DZ)
         return put_file(store,
                         store->layout == GF_LAYOUT_ZOOMIFY ? "ImageProperties.xml" : "info.json",
                         text, size, error);
-    if (!store->in_zip)
-        return gf_output_write(store->output, text, size, error);
-    if (asprintf(&path, "%.*s/%.*s.dzi", stem, last, stem, last) < 0)
-        return gf_fail_memory(error);
-    enum gf_status status = gf_zip_put(&store->zip, path, text, size, error);
-    free(path);
-    return status ? status : gf_zip_finish(&store->zip, error);
+    return store->in_zip ? put_in_zip(store, ".dzi", "", text, size, error)
+                         : gf_output_write(store->output, text, size, error);
 }
 
 static enum gf_status put_blank(struct layout_store *store, struct gf_error *error)
@@ -458,13 +459,10 @@ static enum gf_status put_blank(struct layout_store *store, struct gf_error *err
     return status;
 }
 
-static enum gf_status layout_finish(struct gf_tile_store *base, struct gf_error *error)
+static enum gf_status describe(struct layout_store *store, struct gf_error *error)
 {
-    struct layout_store *const store = (struct layout_store *)base;
     char *text = NULL;
     size_t size = 0;
-    if (store->layout == GF_LAYOUT_GOOGLE)
-        return put_blank(store, error);
     FILE *const file = open_memstream(&text, &size);
     if (!file)
         return gf_fail_memory(error);
@@ -480,6 +478,13 @@ static enum gf_status layout_finish(struct gf_tile_store *base, struct gf_error 
     return status;
 }
 
+static enum gf_status layout_finish(struct gf_tile_store *base, struct gf_error *error)
+{
+    struct layout_store *const store = (struct layout_store *)base;
+    GF_TRY((store->layout == GF_LAYOUT_GOOGLE ? put_blank : describe)(store, error));
+    return store->in_zip ? gf_zip_finish(&store->zip, error) : GF_OK;
+}
+
 static void layout_close(struct gf_tile_store *base)
 {
     struct layout_store *const store = (struct layout_store *)base;
@@ -493,7 +498,7 @@ static void layout_close(struct gf_tile_store *base)
 enum gf_status gf_tiles_output_open(const char *name, const struct gf_options *options,
                                     struct gf_output **output, struct gf_error *error)
 {
-    const bool is_folder = layout_of(name, options) > GF_LAYOUT_DZ;
+    const bool is_folder = layout_of(name, options) > GF_LAYOUT_DZ && !gf_pyramid_in_zip(name);
     return is_folder ? gf_output_open_memory(name, output, error)
                      : gf_output_open(name, output, error);
 }
@@ -554,7 +559,7 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
                                             .close = layout_close},
                                    .output = output,
                                    .layout = layout_of(name, options),
-                                   .in_zip = gf_pyramid_named(name, ".szi"),
+                                   .in_zip = gf_pyramid_in_zip(name),
                                    .pyramid = pyramid,
                                    .id = choice.id,
                                    .file_format = file_format,
