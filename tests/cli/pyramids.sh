@@ -302,6 +302,22 @@ touch -d 2001-02-04 timed/ImageProperties.xml
 run 0 gpufilter -i timed.png -o timed --pyramid=zoomify --update
 [ "$(date -r timed/ImageProperties.xml +%d)" = 04 ] || problem "--update made it again"
 
+begin "--profile has a row for each level of a pyramid, --progress counts its tiles"
+for output in rows.dzi rows.szi 'rows.tif --pyramid=cog'; do
+    # shellcheck disable=SC2086 # words
+    run 0 gpufilter -i odd.png -o $output --tile-size=64 --profile
+    stdout_has "^tiles of 301x155 *15 "
+    stdout_has "^tiles of 38x20 *1 "
+done
+run 0 gpufilter -i odd.png -o rows.dzi --tile-size=64 --profile=json
+bytes=$(cat rows_files/9/* | wc -c)
+stdout_has "{\"width\": 301, \"height\": 155, \"tiles\": 15, \"bytes\": $bytes}"
+[ "$(grep -c '"tiles": ' stdout)" -eq 10 ] || problem "levels: $(grep '"tiles"' stdout)"
+run 0 gpufilter -i odd.png -o rows.png --profile
+! grep -q "^tiles" stdout || problem "a PNG has tiles"
+run 0 gpufilter -i odd.png -o rows.dzi --tile-size=64 --progress=json
+[ "$(grep -c '"tiles":30,"tiles_done":30,"at_end":true' stderr)" -eq 1 ] || problem "$(cat stderr)"
+
 begin "killed in the middle, nothing looks complete, and the next run removes what is left"
 gpufilter -i in.ppm -o large.ppm 'resize=w=800:h=800:kernel=nearest'
 run 0 gpufilter -i large.ppm -o k.dzi --tile-size=32

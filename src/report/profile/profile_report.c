@@ -264,6 +264,14 @@ void gf_profile_report_table(const struct gf_profile_report *report,
             "GB/s", "% copy");
     for (int i = 0; i < report->count; i++)
         print_row(&report->row[i], width, file);
+    for (int i = 0; i < profile->written_levels; i++) {
+        const struct gf_profile_level *const level = &profile->written[i];
+        char name[40], bytes[32];
+        snprintf(name, sizeof name, "tiles of %dx%d", level->width, level->height);
+        gf_text_bytes((double)level->bytes, bytes, sizeof bytes);
+        fprintf(file, "%-*s %7lld %11s %9s %9s %7s\n", width, name, level->tiles, "-", bytes, "-",
+                "-");
+    }
     print_summary(report, profile, file);
 }
 
@@ -278,9 +286,9 @@ const struct gf_key_help gf_profile_report_keys[] = {
     {"band_rows", "rows of a band of the first segment"},
     {"in", "the input: width, height, channels, bits"},
     {"out", "the output, likewise"},
-    {"pictures", "how many the profile is of; with several, times and bytes are their sums"},
+    {"pictures", "how many; times and bytes are their sums"},
     {"pictures_per_s", "pictures by the time from the first one's start to the last one's end"},
-    {"frames", "how many frames the pictures have: an animation several, any other one"},
+    {"frames", "of all pictures: an animation has several"},
     {"frames_per_s", "frames by the same time"},
     {"wall_ms", "from the start to the renamed output"},
     {"start_ms", "duration of the CUDA start-up; null where there was none"},
@@ -301,6 +309,7 @@ const struct gf_key_help gf_profile_report_keys[] = {
     {"stages.gb_s", "bytes / busy time, in 10^9 bytes a second"},
     {"stages.peak_percent",
      "gb_s in percent of the peak of what the stage uses; null: there is no such peak"},
+    {"levels", "of a pyramid written: width, height, tiles, bytes"},
     {"spans",
      "a list of what ran when, for the page; null where there are more than 4096. Of each, a list: "
      "index in stages (-1: the CUDA start-up), lane (-1: the reader or the writer), begin and end "
@@ -375,6 +384,17 @@ void gf_profile_report_json(const struct gf_profile_report *report,
     gf_json_array(&json, "stages", GF_JSON_LINES);
     for (int i = 0; i < report->count; i++)
         put_row(&json, &report->row[i]);
+    gf_json_end(&json);
+    gf_json_array(&json, "levels", GF_JSON_LINES);
+    for (int i = 0; i < profile->written_levels; i++) {
+        const struct gf_profile_level *const level = &profile->written[i];
+        gf_json_object(&json, NULL, GF_JSON_INLINE);
+        gf_json_number(&json, "width", level->width, 0);
+        gf_json_number(&json, "height", level->height, 0);
+        gf_json_number(&json, "tiles", (double)level->tiles, 0);
+        gf_json_number(&json, "bytes", (double)level->bytes, 0);
+        gf_json_end(&json);
+    }
     gf_json_end(&json);
     put_spans(&json, report, profile);
     gf_json_end(&json);
