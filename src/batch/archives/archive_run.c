@@ -132,7 +132,7 @@ static enum gf_status check_names(const struct gf_batch *batch, struct gf_error 
         outputs > 1 || (!batch->request->in_place && !batch->request->transfer &&
                         (batch->request->is_group || batch->request->output->of_archives));
     if (!status && (inputs->count > 1 || own))
-        status = gf_outputs_check(&plain, path, (int)outputs, NULL, own, error);
+        status = gf_outputs_check(&plain, path, (int)outputs, own, error);
     free(plain.item);
     free(path);
     return status;
@@ -185,7 +185,7 @@ static enum gf_status check_files(const struct gf_batch *batch, bool from_archiv
             const struct gf_template *const output = gf_batch_output_at(request, k).name;
             const char *const name = from_archive ? batch->item[i].output[k] : output->text;
             const char *const archive = name && output->is_archive ? gf_archive_path(name) : NULL;
-            GF_TRY(gf_batch_check_log(request, input, archive, false, error));
+            GF_TRY(gf_batch_check_log(request, input, archive, error));
             if (archive)
                 GF_TRY(check_stored(request, input, archive, error));
             if (archive)

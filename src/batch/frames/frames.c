@@ -504,7 +504,7 @@ static enum gf_status check_film_name(const struct gf_batch_request *request,
     if (!once)
         return gf_fail_memory(error);
     once[0] = request->output->text;
-    const enum gf_status status = gf_outputs_check(request->inputs, once, 2, NULL, true, error);
+    const enum gf_status status = gf_outputs_check(request->inputs, once, 2, true, error);
     free(once);
     return status;
 }

@@ -211,14 +211,12 @@ enum gf_status gf_template_expand(const struct gf_template *template,
 /* Whether an output of that name would replace the file, which need not exist. */
 bool gf_output_is_place(const char *file, const char *output);
 /* Whether an output of that name would replace the input, also as a file in its folder of tiles. */
-bool gf_output_replaces(const char *output, bool of_folders, const char *input);
+bool gf_output_replaces(const char *output, const char *input);
 /* Fails if two outputs have the same name or folder of tiles, or if an output would replace another
  * input or, with `own`, its own one. path[i * outputs + k] is output k of input i; NULL if its name
- * is not known yet, or the input cannot be read. of_folders[k] says whether output k is a folder of
- * tiles; NULL: none is. */
+ * is not known yet, or the input cannot be read. */
 enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int outputs,
-                                const bool *of_folders, bool own,
-                                struct gf_error *error) GF_CHECKED;
+                                bool own, struct gf_error *error) GF_CHECKED;
 /* Fails if the path, or a folder on the way to it, is a symbolic link below the template's folder.
  */
 enum gf_status gf_refuse_links(const struct gf_template *template, const char *path,

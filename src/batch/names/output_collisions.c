@@ -74,27 +74,35 @@ static char *real_path(struct folder_memo *memo, const char *path)
     return real;
 }
 
-/* Returns what an output replaces: the real path of its file or of its folder of tiles, which then
- * ends in a slash. Names within the folder begin with that. */
-static char *real_place(struct folder_memo *memo, const char *output, bool of_folders)
+/* Returns the real path of a file, or of an output's folder of tiles, with a slash behind it: what
+ * lies in an output's folder begins so. */
+static char *real_place(struct folder_memo *memo, const char *path)
 {
-    char *const real = real_path(memo, output);
-    if (!real || (!of_folders && !gf_pyramid_named(output, ".dzi")))
-        return real;
-    char *const folder = of_folders ? strdup(real) : gf_pyramid_folder(real);
+    char *const real = real_path(memo, path);
+    char *const folder = real && gf_pyramid_named(path, ".dzi") ? gf_pyramid_folder(real) : NULL;
     char *place = NULL;
-    if (folder && asprintf(&place, "%s/", folder) < 0)
+    if (real && asprintf(&place, "%s/", folder ? folder : real) < 0)
         place = NULL;
     free(folder);
     free(real);
     return place;
 }
 
-/* Whether the place of an output is that path, or a folder with it. */
-static bool holds(const char *place, const char *path)
+/* Does so for an input, whose name may end with pages. */
+static char *real_input(struct folder_memo *memo, const char *path)
 {
-    const size_t length = strlen(place);
-    return place[length - 1] == '/' ? !strncmp(place, path, length) : !strcmp(place, path);
+    struct gf_pages pages;
+    const size_t length = gf_input_split_pages(path, &pages);
+    char *const plain = length ? strndup(path, length) : NULL;
+    char *const place = real_place(memo, plain ? plain : path);
+    free(plain);
+    return place;
+}
+
+/* Whether what lies at the place `at` is replaced with the output at `place`. */
+static bool holds(const char *place, const char *at)
+{
+    return !strncmp(place, at, strlen(place));
 }
 
 static void free_memo(struct folder_memo *memo)
@@ -123,20 +131,18 @@ bool gf_output_is_place(const char *file, const char *output)
     return is;
 }
 
-bool gf_output_replaces(const char *output, bool of_folders, const char *input)
+bool gf_output_replaces(const char *output, const char *input)
 {
-    if (!of_folders && !gf_pyramid_named(output, ".dzi"))
-        return gf_input_is_file(input, output);
-    struct gf_pages pages;
     struct folder_memo memo = {0};
-    const size_t length = gf_input_split_pages(input, &pages);
-    char *const plain = length ? strndup(input, length) : strdup(input),
-                *const real = plain ? real_path(&memo, plain) : NULL,
-                *const place = real_place(&memo, output, of_folders);
-    const bool does = real && place && holds(place, real);
-    free(plain);
-    free(real);
+    struct stat file;
+    if (gf_input_is_file(input, output))
+        return true;
+    if (!gf_pyramid_named(output, ".dzi") && (stat(output, &file) || !S_ISDIR(file.st_mode)))
+        return false;
+    char *const place = real_place(&memo, output), *const at = real_input(&memo, input);
+    const bool does = place && at && holds(place, at);
     free(place);
+    free(at);
     free_memo(&memo);
     return does;
 }
@@ -166,7 +172,7 @@ static void free_targets(struct target *target, size_t count)
 /* Returns the real paths of the outputs, sorted; *count is their number, without those that cannot
  * be resolved. */
 static struct target *sorted_targets(const struct gf_inputs *inputs, char *const *path, int outputs,
-                                     const bool *of_folders, size_t *count)
+                                     size_t *count)
 {
     const size_t each = (size_t)outputs;
     struct target *const target = calloc(inputs->count * each + 1, sizeof *target);
@@ -176,14 +182,9 @@ static struct target *sorted_targets(const struct gf_inputs *inputs, char *const
     for (size_t k = 0; target && k < each; k++) {
         for (size_t i = 0; i < inputs->count; i++) {
             const char *const name = path ? path[i * each + k] : inputs->item[i].path;
-            struct gf_pages pages;
             if (!name || !strcmp(name, "-"))
                 continue;
-            const size_t length = path ? 0 : gf_input_split_pages(name, &pages);
-            char *const plain = length ? strndup(name, length) : NULL;
-            char *const real = path ? real_place(&memo, name, of_folders && of_folders[k])
-                                    : real_path(&memo, plain ? plain : name);
-            free(plain);
+            char *const real = (path ? real_place : real_input)(&memo, name);
             if (!real)
                 continue; /* an error appears when the file is opened */
             target[(*count)++] = (struct target){.path = real, .index = i, .number = (int)k};
@@ -203,12 +204,9 @@ static enum gf_status check_outputs(const struct gf_inputs *inputs, char *const 
         const size_t a = output[i - 1].index, b = output[i].index;
         const char *const given = path[a * (size_t)outputs + (size_t)output[i - 1].number],
                           *const other = path[b * (size_t)outputs + (size_t)output[i].number],
-                          *const name =
-                              output[i - 1].path[strlen(output[i - 1].path) - 1] != '/' ||
-                                      !strcmp(given, other)
-                                  ? given
-                                  : output[i - 1]
-                                        .path; /* two outputs share the folder of their tiles */
+                          *const name = gf_pyramid_named(given, ".dzi") && strcmp(given, other)
+                                            ? output[i - 1].path /* the folder that both have */
+                                            : given;
         if (!holds(output[i - 1].path, output[i].path))
             continue;
         if (a == b)
@@ -250,11 +248,11 @@ static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct 
 }
 
 enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int each,
-                                const bool *of_folders, bool own, struct gf_error *error)
+                                bool own, struct gf_error *error)
 {
     size_t outputs, count = 0;
-    struct target *const output = sorted_targets(inputs, path, each, of_folders, &outputs);
-    struct target *const input = sorted_targets(inputs, NULL, 1, NULL, &count);
+    struct target *const output = sorted_targets(inputs, path, each, &outputs);
+    struct target *const input = sorted_targets(inputs, NULL, 1, &count);
     enum gf_status status = output && input ? GF_OK : gf_fail_memory(error);
     if (!status)
         status = check_outputs(inputs, path, each, output, outputs, error);

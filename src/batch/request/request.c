@@ -196,16 +196,15 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
 /* Refuses, with --resume, a file as its own output: it would be filtered twice if an earlier run
  * was killed between writing and logging it. */
 static enum gf_status check_in_place(const struct gf_batch_request *request, const char *input,
-                                     const char *output, bool of_folders, struct gf_error *error)
+                                     const char *output, struct gf_error *error)
 {
-    if (!request->resume || !output || !gf_output_replaces(output, of_folders, input))
+    if (!request->resume || !output || !gf_output_replaces(output, input))
         return GF_OK;
     return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: --resume could filter it twice",
                    input);
 }
 
-const char *gf_batch_replaced(const struct gf_batch_request *request, const char *output,
-                              bool of_folders)
+const char *gf_batch_replaced(const struct gf_batch_request *request, const char *output)
 {
     if (request->log && gf_batch_log_is(request->log, output))
         return "the log";
@@ -214,7 +213,7 @@ const char *gf_batch_replaced(const struct gf_batch_request *request, const char
             return request->side[i].option;
     }
     for (int i = 0; !request->in_place && request->reads && request->reads[i]; i++) {
-        if (gf_output_replaces(output, of_folders, request->reads[i]))
+        if (gf_output_replaces(output, request->reads[i]))
             return gf_input_is_file(request->reads[i], output)
                        ? "a file that the chain reads; --in-place allows that"
                        : "its folder of tiles has a file that the chain reads; --in-place allows "
@@ -224,11 +223,11 @@ const char *gf_batch_replaced(const struct gf_batch_request *request, const char
 }
 
 enum gf_status gf_batch_check_log(const struct gf_batch_request *request, const char *input,
-                                  const char *output, bool of_folders, struct gf_error *error)
+                                  const char *output, struct gf_error *error)
 {
     const bool is_input = request->log && gf_batch_log_is(request->log, input);
     const char *const what = is_input ? "the log"
-                             : output ? gf_batch_replaced(request, output, of_folders)
+                             : output ? gf_batch_replaced(request, output)
                                       : NULL;
     if (!what)
         return GF_OK;
@@ -244,7 +243,6 @@ static enum gf_status name_all(const struct gf_batch_request *request, int numbe
 {
     const struct gf_inputs *const inputs = request->inputs;
     const size_t outputs = (size_t)gf_batch_outputs(request);
-    const bool of_folders = gf_template_is_of_folders(gf_batch_output_at(request, number).name);
     struct gf_pipeline *header_reader = NULL;
     enum gf_status status = GF_OK;
     for (size_t i = 0; !status && i < inputs->count; i++) {
@@ -252,9 +250,9 @@ static enum gf_status name_all(const struct gf_batch_request *request, int numbe
         char **const output = &path[i * outputs + (size_t)number];
         status = name_output(request, i, number, &header_reader, output, error);
         if (!status)
-            status = check_in_place(request, input, *output, of_folders, error);
+            status = check_in_place(request, input, *output, error);
         if (!status)
-            status = gf_batch_check_log(request, input, *output, of_folders, error);
+            status = gf_batch_check_log(request, input, *output, error);
     }
     gf_pipeline_close(header_reader);
     return status;
@@ -267,7 +265,7 @@ enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, cha
     const int outputs = gf_batch_outputs(request);
     enum gf_status status = GF_OK;
     int streams = 0;
-    bool own = outputs > 1, of_folders[GF_PIPELINE_OUTPUTS_MAX];
+    bool own = outputs > 1;
     for (int k = 0; !status && k < outputs; k++) {
         const struct gf_template *const output = gf_batch_output_at(request, k).name;
         if (inputs->elsewhere && !output->is_stdout && !output->is_pattern)
@@ -279,14 +277,14 @@ enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, cha
                                output->text)
                      : name_all(request, k, path, error);
         streams += gf_batch_output_at(request, k).name->is_stdout;
-        of_folders[k] = gf_template_is_of_folders(output);
         /* A file of a name of its own replaces that one; a folder of tiles is no such name. */
-        own |= !request->in_place && (request->is_group || output->is_pattern || of_folders[k] ||
-                                      gf_pyramid_named(output->text, ".dzi"));
+        own |= !request->in_place &&
+               (request->is_group || output->is_pattern || gf_template_is_of_folders(output) ||
+                gf_pyramid_named(output->text, ".dzi"));
     }
     if (!status && streams > 1)
         return gf_fail(error, GF_ERROR_USAGE, "two outputs cannot both be standard output");
     if (status || streams == outputs || (inputs->count < 2 && !own))
         return status;
-    return gf_outputs_check(inputs, path, outputs, of_folders, own, error);
+    return gf_outputs_check(inputs, path, outputs, own, error);
 }

@@ -182,15 +182,13 @@ void gf_name_options_as_typed(char *text);
 enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, char **path,
                                      struct gf_error *error) GF_CHECKED;
 
-/* Returns what the output, of_folders: a folder of tiles, would replace: the log, a file for
- * figures or one that a chain reads; NULL: none of them. */
-const char *gf_batch_replaced(const struct gf_batch_request *request, const char *output,
-                              bool of_folders);
+/* Returns what the output would replace: the log, a file for figures or one that a chain reads;
+ * NULL: none of them. */
+const char *gf_batch_replaced(const struct gf_batch_request *request, const char *output);
 /* Fails if the log is the input, which the log would change, or if the output would replace the
  * log, a file for figures or one that a chain reads; `output` may be NULL. */
 enum gf_status gf_batch_check_log(const struct gf_batch_request *request, const char *input,
-                                  const char *output, bool of_folders,
-                                  struct gf_error *error) GF_CHECKED;
+                                  const char *output, struct gf_error *error) GF_CHECKED;
 
 /* Opens a pipeline for calls of gf_pipeline_peek() about an output, unless the pipeline is open. */
 enum gf_status gf_batch_open_header_reader(const struct gf_batch_request *request, int output,

@@ -319,7 +319,6 @@ static enum gf_status check_pages(const struct gf_batch_request *request, char *
                                   struct gf_error *error)
 {
     const size_t count = request->inputs->count;
-    const bool of_folders[2] = {gf_template_is_of_folders(request->sheet->name)};
     struct stat there;
     /* For gf_outputs_check() each page is an output of its first picture only. */
     char **const once = calloc(2 * count, sizeof *once);
@@ -335,7 +334,7 @@ static enum gf_status check_pages(const struct gf_batch_request *request, char *
     if (*request->sheet->places)
         once[1] = (char *)request->sheet->places;
     if (!status)
-        status = gf_outputs_check(request->inputs, once, 2, of_folders, true, error);
+        status = gf_outputs_check(request->inputs, once, 2, true, error);
     free(once);
     return status;
 }
@@ -372,8 +371,7 @@ enum gf_status gf_sheet_name_pages(const struct gf_batch_request *request, char 
         const struct gf_template_values values = {.input = &inputs->item[i],
                                                   .number = i / tiles + 1};
         GF_TRY(gf_template_expand(sheet->name, &values, &path[i], error));
-        const char *const kept =
-            gf_batch_replaced(request, path[i], gf_template_is_of_folders(sheet->name));
+        const char *const kept = gf_batch_replaced(request, path[i]);
         if (kept)
             return gf_fail(error, GF_ERROR_USAGE, "%s: is an output and %s", path[i], kept);
     }

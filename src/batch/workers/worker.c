@@ -89,9 +89,7 @@ static enum gf_status check_other_paths(const struct gf_batch_result *result,
 {
     const struct gf_batch_result *const other = result->worker->result;
     const struct gf_batch_request *const request = result->worker->batch->request;
-    const char *const what = gf_batch_replaced(
-        request, result->path,
-        gf_template_is_of_folders(gf_batch_output_at(request, result->number).name));
+    const char *const what = gf_batch_replaced(request, result->path);
     if (what)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: is an output and %s", result->path, what);
     for (int k = 0; k < gf_batch_outputs(request); k++) {
@@ -104,11 +102,10 @@ static enum gf_status check_other_paths(const struct gf_batch_result *result,
 
 /* Refuses a name that becomes known only now, as that of a frame, if it is the input's own. */
 static enum gf_status check_own_input(const struct gf_batch_worker *worker, const char *path,
-                                      bool of_folders, struct gf_error *error)
+                                      struct gf_error *error)
 {
     const struct gf_batch_request *const request = worker->batch->request;
-    if (request->in_place || request->transfer ||
-        !gf_output_replaces(path, of_folders, worker->input->path))
+    if (request->in_place || request->transfer || !gf_output_replaces(path, worker->input->path))
         return GF_OK;
     return gf_fail(error, GF_ERROR_UNFIT, "%s: %s: --in-place allows that", path,
                    gf_input_is_file(worker->input->path, path)
@@ -147,7 +144,7 @@ static GF_CHECKED enum gf_status batch_choose_path(void *context, int number,
     if (!status && !output->is_stdout && !known)
         status = check_other_paths(result, error);
     if (!status && !known && output->is_pattern && !worker->input->data)
-        status = check_own_input(worker, result->path, gf_template_is_of_folders(output), error);
+        status = check_own_input(worker, result->path, error);
     if (!status && !output->is_stdout && !known && worker->batch->claims)
         status = claim_path(worker->batch, worker, result->path, error);
     if (!status && !output->is_stdout && worker->batch->request->plain_members)

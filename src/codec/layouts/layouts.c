@@ -310,9 +310,10 @@ static enum gf_status layout_encode(struct gf_tile_store *base, int worker,
     if (store->layout == GF_LAYOUT_GOOGLE) {
         if (is_blank(&tile))
             return GF_OK;
-        if (tile.format.width < pyramid->tile_width || tile.format.height < pyramid->tile_height)
-            padded = pad(pyramid, &tile);
-        if (!tile.pixels || (!padded && tile.pixels != given->pixels))
+        const bool is_less =
+            tile.format.width < pyramid->tile_width || tile.format.height < pyramid->tile_height;
+        padded = is_less ? pad(pyramid, &tile) : NULL;
+        if (is_less && !padded)
             return gf_fail_memory(error);
     }
     const enum gf_status status = encode_picture(store, store->file_format, &tile, coded, error);
