@@ -299,6 +299,7 @@ const struct gf_key_help gf_profile_report_keys[] = {
     {"bound_guide", "section of the Best Practices Guide that speaks of such a bound; or null"},
     {"bound_why", "what bounds that stage; or null"},
     {"peaks", "device_copy_gb_s, upload_gb_s, download_gb_s, measured in this run, or null"},
+    {"levels", "of a pyramid written: width, height, tiles, bytes"},
     {"stages", "a list in the order of the data; of each:"},
     {"stages.name", "decode, upload, the name of a stage of the chain, download or encode"},
     {"stages.kind", "decode, upload, stage, statistic, download or encode"},
@@ -309,7 +310,6 @@ const struct gf_key_help gf_profile_report_keys[] = {
     {"stages.gb_s", "bytes / busy time, in 10^9 bytes a second"},
     {"stages.peak_percent",
      "gb_s in percent of the peak of what the stage uses; null: there is no such peak"},
-    {"levels", "of a pyramid written: width, height, tiles, bytes"},
     {"spans",
      "a list of what ran when, for the page; null where there are more than 4096. Of each, a list: "
      "index in stages (-1: the CUDA start-up), lane (-1: the reader or the writer), begin and end "
@@ -328,6 +328,21 @@ static void put_row(struct gf_json *json, const struct gf_profile_report_row *ro
     gf_json_number(json, "bytes", row->bytes, 0);
     gf_json_number(json, "gb_s", row->rate * 1e-9, 6);
     gf_json_number(json, "peak_percent", row->percent, 6);
+    gf_json_end(json);
+}
+
+static void put_levels(struct gf_json *json, const struct gf_profile *profile)
+{
+    gf_json_array(json, "levels", GF_JSON_LINES);
+    for (int i = 0; i < profile->written_levels; i++) {
+        const struct gf_profile_level *const level = &profile->written[i];
+        gf_json_object(json, NULL, GF_JSON_INLINE);
+        gf_json_number(json, "width", level->width, 0);
+        gf_json_number(json, "height", level->height, 0);
+        gf_json_number(json, "tiles", (double)level->tiles, 0);
+        gf_json_number(json, "bytes", (double)level->bytes, 0);
+        gf_json_end(json);
+    }
     gf_json_end(json);
 }
 
@@ -381,20 +396,10 @@ void gf_profile_report_json(const struct gf_profile_report *report,
     gf_json_string(&json, "bound_guide", report->advice ? report->advice->guide : NULL);
     gf_json_string(&json, "bound_why", report->advice ? report->advice->why : NULL);
     gf_json_peaks(&json, profile->device_copy_peak, profile->upload_peak, profile->download_peak);
+    put_levels(&json, profile);
     gf_json_array(&json, "stages", GF_JSON_LINES);
     for (int i = 0; i < report->count; i++)
         put_row(&json, &report->row[i]);
-    gf_json_end(&json);
-    gf_json_array(&json, "levels", GF_JSON_LINES);
-    for (int i = 0; i < profile->written_levels; i++) {
-        const struct gf_profile_level *const level = &profile->written[i];
-        gf_json_object(&json, NULL, GF_JSON_INLINE);
-        gf_json_number(&json, "width", level->width, 0);
-        gf_json_number(&json, "height", level->height, 0);
-        gf_json_number(&json, "tiles", (double)level->tiles, 0);
-        gf_json_number(&json, "bytes", (double)level->bytes, 0);
-        gf_json_end(&json);
-    }
     gf_json_end(&json);
     put_spans(&json, report, profile);
     gf_json_end(&json);
