@@ -122,8 +122,7 @@ static void warn_of_options(const struct gf_command *command, int index)
     const uint64_t given = output.given & ~command->all.given;
     const struct gf_option *option;
     for (int i = 0; !command->quiet && type && (option = gf_option_at(i)); i++) {
-        const bool of_tiles =
-            !strcmp(option->name, "pyramid") || !strcmp(option->name, "tile-size");
+        const bool of_tiles = gf_word_in_list("pyramid tile-size", option->name);
         char line[120];
         if (!option->of_output || !(given >> i & 1) || (tiles && of_tiles) ||
             !gf_file_type_ignores(type, &output.options, option->name))

@@ -47,16 +47,13 @@ bool gf_tiles_named(const char *name, const struct gf_options *options)
 static bool tiles_plan(const char *name, struct gf_format format, const struct gf_options *options,
                        struct gf_pyramid *pyramid)
 {
+    static const int usual[] = {[GF_LAYOUT_DZ] = 254, 256, 256, 512, 512};
     struct gf_pyramid_choice choice;
     const enum gf_pyramid_layout layout = layout_of(name, options);
     const bool is_dz = layout == GF_LAYOUT_DZ;
     if (!layout || gf_pyramid_choose(options, &choice, &(struct gf_error){0}))
         return false;
-    const int usual = is_dz                         ? 254
-                      : layout == GF_LAYOUT_ZOOMIFY ? 256
-                      : layout == GF_LAYOUT_GOOGLE  ? 256
-                                                    : 512;
-    const int tile = options->tile_size ? options->tile_size : usual;
+    const int tile = options->tile_size ? options->tile_size : usual[layout];
     *pyramid = (struct gf_pyramid){.format = format,
                                    .tile_width = tile,
                                    .tile_height = tile,

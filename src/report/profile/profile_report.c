@@ -229,10 +229,9 @@ static void print_summary(const struct gf_profile_report *report, const struct g
     if (report->read_s > 0)
         fprintf(file, "film       read in %.3f ms, written in %.3f ms\n", report->read_s * 1e3,
                 report->write_s * 1e3);
-    fprintf(file, "device     %s (%s)\n", profile->device, profile->reason);
-    fprintf(file, "bands      of %d rows on %d lane%s, in %d segment%s\n", profile->band_rows,
-            profile->lanes, gf_text_plural(profile->lanes), profile->segments,
-            gf_text_plural(profile->segments));
+    fprintf(file, "device     %s (%s)\nbands      of %d rows on %d lane%s, in %d segment%s\n",
+            profile->device, profile->reason, profile->band_rows, profile->lanes,
+            gf_text_plural(profile->lanes), profile->segments, gf_text_plural(profile->segments));
     fprintf(file, "overlap    %.0f %%: %.3f ms of work in %.3f ms\n", 100 * report->overlap,
             report->sum_s * 1e3, report->union_s * 1e3);
     const double start_s = report->start_end_s - report->start_begin_s;
@@ -249,9 +248,9 @@ static void print_summary(const struct gf_profile_report *report, const struct g
         fprintf(file, "held by    %s\n", report->advice->why);
     if (report->advice && report->advice->guide)
         fprintf(file, "guide      Best Practices %s\n", report->advice->guide);
-    if (report->start_end_s > report->start_begin_s)
-        fprintf(file, "CUDA start %.1f ms, over at %.1f ms\n",
-                (report->start_end_s - report->start_begin_s) * 1e3, report->start_end_s * 1e3);
+    if (start_s > 0)
+        fprintf(file, "CUDA start %.1f ms, over at %.1f ms\n", start_s * 1e3,
+                report->start_end_s * 1e3);
 }
 
 void gf_profile_report_table(const struct gf_profile_report *report,
@@ -269,8 +268,7 @@ void gf_profile_report_table(const struct gf_profile_report *report,
         char name[40], bytes[32];
         snprintf(name, sizeof name, "tiles of %dx%d", level->width, level->height);
         gf_text_bytes((double)level->bytes, bytes, sizeof bytes);
-        fprintf(file, "%-*s %7lld %11s %9s %9s %7s\n", width, name, level->tiles, "-", bytes, "-",
-                "-");
+        fprintf(file, "%-*s %7lld %11s %9s\n", width, name, level->tiles, "-", bytes);
     }
     print_summary(report, profile, file);
 }
