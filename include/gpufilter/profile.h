@@ -38,6 +38,12 @@ struct gf_profile_stage {
     int segment;
 };
 
+/* A level of a pyramid of tiles that was written. */
+struct gf_profile_level {
+    int width, height;      /* in pixels */
+    long long tiles, bytes; /* bytes: of the coded tiles */
+};
+
 struct gf_profile {
     const struct gf_span *spans; /* the spans, in no particular order */
     size_t span_count;
@@ -63,6 +69,8 @@ struct gf_profile {
                      * "" */
     int frames;     /* the number of frames of an animation; 1 if the input is a single picture */
     int level;      /* the number of the file's level that was read; 0: the full size */
+    int written_levels; /* the number of levels of the pyramid that was written; 0: none was */
+    const struct gf_profile_level *written; /* these levels, the full size first */
 };
 
 /* Returns the kind's name: "decode", "upload", "stage"; "unknown" for a number that is no kind. */

@@ -14,8 +14,10 @@
 #include "batch/sheets/sheet.h"
 #include "cli/cli.h"
 #include "cli/command/command.h"
+#include "codec/common/pyramid/pyramid.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
+#include "codec/layouts/layouts.h"
 #include "engine/backend.h"
 #include "gpufilter/filter.h"
 #include "report/batch/batch_report.h"
@@ -276,6 +278,23 @@ static enum gf_status check_terminals(const struct gf_command *command, struct g
     return GF_OK;
 }
 
+/* Refuses pyramids that an archive cannot hold. */
+static enum gf_status check_archived(const char *output, const struct gf_options *options,
+                                     struct gf_error *error)
+{
+    struct gf_pyramid_choice choice;
+    GF_TRY(gf_pyramid_choose(options, &choice, error));
+    if (choice.layout >= GF_LAYOUT_COG && options->format != GF_FILE_TIFF)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: such a pyramid is a TIFF: --format=tiff makes its members one", output);
+    return choice.layout <= GF_LAYOUT_ANY || choice.layout >= GF_LAYOUT_COG
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_USAGE,
+                         "%s: a pyramid of files is no member of an archive; -o NAME.zip is one "
+                         "picture's tiles",
+                         output);
+}
+
 /* Reads the name of an output. *folder becomes the folder that holds all outputs of this name, from
  * malloc(); see gf_template_folder(). */
 static enum gf_status open_template(const struct gf_session *session, int index,
@@ -289,7 +308,14 @@ static enum gf_status open_template(const struct gf_session *session, int index,
         !makes_one && (command->inputs > 1 || gf_inputs_is_group(command->input[0]) ||
                        gf_archive_named(command->input[0]));
     enum gf_status status = GF_OK;
-    if (gf_archive_named(output.output)) {
+    /* A .zip can be an archive of pictures or, for a layout, a pyramid. */
+    const bool is_pyramid = gf_archive_path(output.output) == output.output &&
+                            gf_pyramid_in_zip(output.output) &&
+                            gf_tiles_named(output.output, &output.options),
+               is_archive = gf_archive_named(output.output) && !is_pyramid;
+    if (is_archive && (status = check_archived(output.output, &output.options, error)))
+        return status;
+    if (is_archive) {
         status = gf_template_of_archive(output.output, output.options.format, template, error);
         *folder = strdup("");
     } else {
@@ -580,7 +606,7 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
         gf_inputs_total(&session->inputs) > 1 || command->more_outputs || command->fetch ||
         command->store ||
         (session->inputs.count && gf_archive_named(session->inputs.item[0].path)) ||
-        gf_archive_named(command->output);
+        session->output[0].is_archive;
     const bool profiled = session_is_profiled(command) || session->trace;
     struct gf_batch_state state;
     const struct gf_transfer_options transfer = {.fetch = session->fetch,

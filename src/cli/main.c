@@ -99,13 +99,10 @@ static enum gf_status selftest(const struct gf_command *command, struct gf_error
     return status;
 }
 
-/* Whether an option is for pyramids, and the output is one of tiles in files, or a folder of them:
- * the option changes more than files of the tiles' format. */
-static bool is_for_pyramid(const struct gf_option *option, const struct gf_command_output *output)
+/* Whether the output is a pyramid of tiles in files, or a folder of such. */
+static bool has_tiles(const struct gf_command_output *output)
 {
     struct gf_pyramid_choice choice;
-    if (strcmp(option->name, "pyramid") && strcmp(option->name, "tile-size"))
-        return false;
     return gf_tiles_named(output->output, &output->options) ||
            (!gf_pyramid_choose(&output->options, &choice, NULL) && choice.layout > GF_LAYOUT_ANY &&
             choice.layout < GF_LAYOUT_COG);
@@ -115,20 +112,23 @@ static bool is_for_pyramid(const struct gf_option *option, const struct gf_comma
 static void warn_of_options(const struct gf_command *command, int index)
 {
     const struct gf_command_output output = gf_command_output_at(command, index);
+    const bool tiles = has_tiles(&output);
     enum gf_file_format format = output.options.format;
     if (format == GF_FILE_AUTO && output.output)
-        format = gf_file_format_named(output.output);
+        format = tiles ? GF_FILE_JPEG : gf_file_format_named(output.output);
     const struct gf_file_type *const type = gf_file_type(format);
     /* Options for all outputs are not warned of: each is meant for the outputs whose format uses
      * it. */
     const uint64_t given = output.given & ~command->all.given;
     const struct gf_option *option;
     for (int i = 0; !command->quiet && type && (option = gf_option_at(i)); i++) {
+        const bool of_tiles = gf_word_in_list("pyramid tile-size", option->name);
         char line[120];
-        if (!option->of_output || !(given >> i & 1) || is_for_pyramid(option, &output) ||
+        if (!option->of_output || !(given >> i & 1) || (tiles && of_tiles) ||
             !gf_file_type_ignores(type, &output.options, option->name))
             continue;
-        snprintf(line, sizeof line, "--%s changes nothing in this %s", option->name, type->name);
+        snprintf(line, sizeof line, "--%s changes nothing in %s%s", option->name,
+                 tiles ? "tiles of " : "this ", type->name);
         gf_message_warn(NULL, line);
     }
 }

@@ -22,6 +22,7 @@ void gf_pipeline_begin_next_profile(struct gf_pipeline *pipeline)
         gf_spans_restart(&pipeline->spans, pipeline->options.profile || pipeline->options.spans);
     pipeline->has_begun = true;
     *pipeline->profile.found = '\0';
+    pipeline->profile.written_levels = 0;
 }
 
 void gf_pipeline_begin_profile(struct gf_pipeline *pipeline)

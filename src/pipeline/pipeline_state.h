@@ -7,6 +7,7 @@
 #include "chain/chain.h"
 #include "chain/plan.h"
 #include "codec/codec.h"
+#include "codec/common/pyramid/pyramid.h"
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
@@ -92,6 +93,7 @@ struct gf_pipeline {
     struct gf_spans spans;
     struct gf_profile profile;
     struct gf_profile_stage *stages;
+    struct gf_profile_level written[GF_PYRAMID_LEVELS_MAX]; /* the profile's */
     int stages_done, segments_done; /* how many stages and segments earlier parts of the chain have
                                      * added to the profile */
 };

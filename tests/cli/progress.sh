@@ -79,8 +79,9 @@ def feed():
         pipe.write(picture[9000:])
 os.mkfifo("feed")
 threading.Thread(target=feed).start()
-text = run("-i", "feed", "-o", "one.ppm", "--device=cpu", "invert")
+text = run("-i", "feed", "-o", "one.dzi", "--device=cpu", "invert")
 assert text.startswith("\r\033[32m[") and "%" in text and text.endswith("\r\033[K"), text
+assert "/8 tiles left" in text, text
 assert os.path.getsize("stdout") == 0
 END
     run 0 timeout 120 python3 terminal.py

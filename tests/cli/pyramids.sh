@@ -88,10 +88,36 @@ assert set(one.namelist()) == {"odd/odd.dzi"} | {"odd/" + name for name in
     __import__("glob").glob("odd_files/*/*")}, one.namelist()
 for name in one.namelist():
     assert one.read(name) == open(name[4:], "rb").read(), name
+    assert one.getinfo(name).compress_type == zipfile.ZIP_STORED
 two = zipfile.ZipFile("again.szi")
 assert [one.read(name) for name in one.namelist()] == [two.read(name) for name in two.namelist()]
 END
 fi
+
+begin "a .zip of a layout is one, too, with the folder inside; its stem is the folder's name"
+for layout in dz zoomify google iiif:id=https://example.org; do
+    run 0 gpufilter -i small.png -o box/zipped.zip --pyramid=$layout --tile-size=32
+    silent
+    name=box/zipped
+    [ $layout != dz ] || name=box/zipped.dzi
+    run 0 gpufilter -i small.png -o $name --pyramid=$layout --tile-size=32
+    [ -z "$(command -v python3)" ] || python3 - box >zip.txt 2>&1 <<'END' || problem "$layout: $(cat zip.txt)"
+import os, zipfile
+made = zipfile.ZipFile("box/zipped.zip")
+assert made.testzip() is None
+files = [os.path.join(folder, name)[4:] for folder, _, names in os.walk("box") for name in names if name != "zipped.zip"]
+inside = {name if name.startswith("zipped/") else "zipped/" + name: name for name in files}
+assert set(made.namelist()) == set(inside), (made.namelist(), inside)
+for name, file in inside.items():
+    assert made.read(name) == open("box/" + file, "rb").read(), name
+END
+    rm -r box
+done
+run 0 gpufilter -i odd.png -i small.png -o '{stem}-z.zip' --pyramid=zoomify
+run 0 gpufilter -i odd.png -i small.png -o '{stem}-z.zip' --pyramid=zoomify --skip-existing
+stderr_like "0 files done, 2 skipped"
+run 0 gpufilter -i odd.png -o pictures.zip
+head -c 60 pictures.zip | grep -q odd.png || problem "without a layout a .zip is no archive of pictures"
 
 begin "a batch makes a pyramid of each picture"
 mkdir in && cp odd.png small.png in
@@ -130,7 +156,30 @@ for bad in "a.dzi --pyramid=google" "a.png --pyramid" "a --pyramid" "a --pyramid
     # shellcheck disable=SC2086 # words
     run 2 gpufilter -i odd.png -o $bad
 done
+for output in 'a/{ext}' 'a/{stem}.{ext}'; do
+    run 2 gpufilter -i odd.png -o "$output" --pyramid=google
+    stderr_like '.*: folders of tiles have no {ext}; {stem} names them'
+done
+run 2 gpufilter -i odd.png -o a.tar --pyramid=cog
+stderr_like 'a.tar: such a pyramid is a TIFF: --format=tiff makes its members one'
+for output in a.tar zip:a; do
+    run 2 gpufilter -i odd.png -o $output --pyramid=google
+    stderr_like '.*: a pyramid of files is no member of an archive; -o NAME.zip is one picture.s tiles'
+done
 [ -z "$(find . -maxdepth 1 -name 'a*' ! -name '*again*')" ] || problem "$(ls -d a*)"
+for option in --png-level=9 --tiff-compression=lzw; do
+    for output in warn.dzi 'warn --pyramid=google'; do
+        # shellcheck disable=SC2086 # words
+        run 0 gpufilter -i small.png -o $output $option --tile-size=64
+        stderr_is "gpufilter: warning: ${option%=*} changes nothing in tiles of JPEG"
+    done
+done
+run 0 gpufilter -i small.png -o warn.dzi --format=png --png-level=9
+silent
+for word in dzi szi cog iiif zoomify; do
+    run 0 gpufilter --help $word
+    stdout_has "^ *--pyramid"
+done
 run 4 gpufilter -i odd.png -o a.dzi --max-output=1k
 stderr_like "a.dzi: is over --max-output"
 [ -z "$(find . -name '*.gpufilter-*')" ] || problem "left behind: $(find . -name '*.gpufilter-*')"
@@ -166,6 +215,108 @@ run 75 gpufilter -i small.png -o odd.dzi --no-clobber
 [ "$(cksum odd.dzi)" = "$before" ] || problem "odd.dzi was replaced"
 run 0 gpufilter -i small.png -o g --pyramid=google --tile-size=16
 [ -e g/2/0/0.jpg ] && [ ! -e g/2/0/0.png ] || problem "old tiles are left: $(tree g)"
+
+begin "a picture in the folder of tiles that would be replaced is refused, without --in-place"
+rm own_files/letter
+run 0 gpufilter -i odd.png -o own.dzi --tile-size=64
+run 0 gpufilter -i odd.png -o own --pyramid=google --tile-size=64
+before=$(cksum own_files/*/* own/*/*/*)
+ln -s own_files/3 level3
+for names in 'own_files/3/0_0.jpeg -o own.dzi' './own_files/../own_files/3/0_0.jpeg -o own.dzi' 'level3/0_0.jpeg -o ./own.dzi' \
+    'own_files/3 -o own.dzi --sheet=2' 'own_files/3/0_0.jpeg -o own_files --pyramid=google' 'own/2/0/0.jpg -o own --pyramid=google'; do
+    # shellcheck disable=SC2086 # words
+    run 2 gpufilter -i $names
+done
+run 2 gpufilter -i own_files/3/0_0.jpeg -o own.dzi
+stderr_is "gpufilter: own_files/3/0_0.jpeg: its output would replace it: --in-place allows that, -o with another folder keeps it"
+run 2 gpufilter -i own_files/3/0_0.jpeg -o own.dzi -o other.png
+run 2 gpufilter -i odd.png -i own_files/3/0_0.jpeg -o '{stem}.png' -o 'own.dzi' --in-place
+cp own.dzi own1.dzi && cp -r own_files own1_files
+run 4 gpufilter -i own1_files/3/0_0.jpeg -o 'own{n}.dzi'
+stderr_like "own1.dzi: the input lies in its folder of tiles: --in-place allows that"
+run 2 gpufilter -i odd.png -o own.dzi overlay=own_files/3/0_0.jpeg
+stderr_like "own.dzi: is an output and its folder of tiles has a file that the chain reads; --in-place allows that"
+run 2 gpufilter -i own_files/3/0_0.jpeg -o own.dzi --in-place --resume=own.log
+[ "$(cksum own_files/*/* own/*/*/*)" = "$before" ] || problem "tiles have changed"
+[ -e own1_files/8/0_0.jpeg ] || problem "own1.dzi was written"
+run 0 gpufilter -i own_files/3/0_0.jpeg -o own.dzi --in-place
+[ "$(ls own_files | wc -l)" -eq 4 ] || problem "levels: $(ls own_files)"
+
+begin "two outputs do not share a folder of tiles"
+run 2 gpufilter -i odd.png -o two.dzi -o two_files --pyramid=google
+stderr_like "two outputs of 'odd.png' would both be written to '.*/two_files/'"
+run 2 gpufilter -i odd.png -o two_files/0/1.png -o two.dzi
+run 2 gpufilter -i odd.png -o two.dzi -o two.DZI
+for output in two.dzi two.szi 'two.zip --pyramid=google'; do
+    # shellcheck disable=SC2086 # words
+    run 2 gpufilter -i odd.png -i small.png -o $output
+    stderr_like "'odd.png' and 'small.png' would both be written to 'two.*"
+done
+run 2 gpufilter -i odd.png -i small.png -o 'two{w}.dzi' resize=64:64
+stderr_like "'odd.png' and 'small.png' would both be written to 'two64.dzi'.*"
+[ -z "$(find . -name 'two*')" ] || problem "left behind: $(find . -name 'two*')"
+
+begin "--skip-existing and --update make a pyramid anew whose tiles are gone"
+for output in gone.dzi 'gone --pyramid=zoomify' 'gone3 --pyramid=iiif:id=https://example.org'; do
+    folder=${output%% *}
+    [ "$folder" != gone.dzi ] || folder=gone_files
+    for option in --skip-existing --update; do
+        # shellcheck disable=SC2086 # words
+        run 0 gpufilter -i small.png -o $output
+        find $folder -mindepth 2 -delete
+        # shellcheck disable=SC2086
+        run 0 gpufilter -i small.png -o $output $option
+        [ -n "$(find $folder -mindepth 2 -name '*.jp*g')" ] || problem "$option: no tiles in $folder"
+    done
+done
+rm -r gone_files
+run 75 gpufilter -i small.png -o gone.dzi --no-clobber
+run 0 gpufilter -i white.png -o white --pyramid=google
+: >white/blank.png
+run 0 gpufilter -i white.png -o white --pyramid=google --skip-existing
+[ ! -s white/blank.png ] || problem "a pyramid without other tiles was made again"
+
+begin "a symbolic link is followed, and the tiles lie beside the .dzi that it leads to"
+mkdir behind && ln -s behind/real.dzi link.dzi && ln -s behind/folder link
+for _ in 1 2; do
+    run 0 gpufilter -i small.png -o link.dzi
+    run 0 gpufilter -i small.png -o link --pyramid=google
+    [ -L link.dzi ] && [ -L link ] && [ -e behind/real_files/0/0_0.jpeg ] && [ -e behind/folder/blank.png ] || problem "$(ls -l . behind)"
+done
+[ ! -e link_files ] || problem "tiles beside the link"
+run 0 gpufilter -i small.png -o link.dzi --log=link.log
+touch -d 2001-02-03 behind/real.dzi
+run 0 gpufilter -i small.png -o link.dzi --resume=link.log
+[ "$(date -r behind/real.dzi +%Y)" = 2001 ] || problem "--resume made it again"
+run 2 gpufilter -i behind/real_files/3/0_0.jpeg -o link.dzi
+run 2 gpufilter -i odd.png -o link.dzi -o behind/real.dzi
+
+begin "--keep-times: what describes the tiles has the time of the input, and the folder"
+cp small.png timed.png && touch -d 2001-02-03 timed.png
+run 0 gpufilter -i timed.png -o timed.dzi --keep-times
+run 0 gpufilter -i timed.png -o timed --pyramid=zoomify --keep-times
+for file in timed.dzi timed timed/ImageProperties.xml; do
+    [ "$(date -r $file +%Y)" = 2001 ] || problem "$file: $(date -r $file)"
+done
+touch -d 2001-02-04 timed/ImageProperties.xml
+run 0 gpufilter -i timed.png -o timed --pyramid=zoomify --update
+[ "$(date -r timed/ImageProperties.xml +%d)" = 04 ] || problem "--update made it again"
+
+begin "--profile has a row for each level of a pyramid, --progress counts its tiles"
+for output in rows.dzi rows.szi 'rows.tif --pyramid=cog'; do
+    # shellcheck disable=SC2086 # words
+    run 0 gpufilter -i odd.png -o $output --tile-size=64 --profile
+    stdout_has "^tiles of 301x155 *15 "
+    stdout_has "^tiles of 38x20 *1 "
+done
+run 0 gpufilter -i odd.png -o rows.dzi --tile-size=64 --profile=json
+bytes=$(cat rows_files/9/* | wc -c)
+stdout_has "{\"width\": 301, \"height\": 155, \"tiles\": 15, \"bytes\": $bytes}"
+[ "$(grep -c '"tiles": ' stdout)" -eq 10 ] || problem "levels: $(grep '"tiles"' stdout)"
+run 0 gpufilter -i odd.png -o rows.png --profile
+! grep -q "^tiles" stdout || problem "a PNG has tiles"
+run 0 gpufilter -i odd.png -o rows.dzi --tile-size=64 --progress=json
+[ "$(grep -c '"tiles":30,"tiles_done":30,"at_end":true' stderr)" -eq 1 ] || problem "$(cat stderr)"
 
 begin "killed in the middle, nothing looks complete, and the next run removes what is left"
 gpufilter -i in.ppm -o large.ppm 'resize=w=800:h=800:kernel=nearest'

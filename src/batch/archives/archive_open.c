@@ -203,7 +203,7 @@ static void name_archives(const struct gf_archive_ring *ring, struct gf_archive 
     for (int k = 0; k < ring->outputs; k++) {
         struct gf_archive_output *const output = &archive->output[k];
         const struct gf_batch_output given = gf_batch_output_at(batch->request, k);
-        if (!gf_archive_named(given.name->text))
+        if (!given.name->is_archive)
             continue;
         output->argument = ring->from_archives ? batch->item[index].output[k] : given.name->text;
         /* The members of an archive of files have names that begin with the archive's path. */

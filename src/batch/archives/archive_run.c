@@ -22,10 +22,10 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
     bool any_files = false, any_archives = false,
          any_streams = from_archive && is_stream(request->inputs->item[0].path);
     for (int k = 0; k < gf_batch_outputs(request); k++) {
-        const char *const name = gf_batch_output_at(request, k).name->text;
-        any_files |= !gf_archive_named(name);
-        any_archives |= gf_archive_named(name);
-        any_streams |= gf_archive_named(name) && is_stream(name);
+        const struct gf_template *const name = gf_batch_output_at(request, k).name;
+        any_files |= !name->is_archive;
+        any_archives |= name->is_archive;
+        any_streams |= name->is_archive && is_stream(name->text);
     }
     if (request->transfer && !(from_archive && !any_files && !any_streams))
         return gf_fail(error, GF_ERROR_USAGE, GF_TRANSFERS_UNFIT);
@@ -66,7 +66,7 @@ static enum gf_status check_templates(const struct gf_batch_request *request, bo
     int streams = 0;
     for (int k = 0; k < gf_batch_outputs(request); k++) {
         const struct gf_template *const output = gf_batch_output_at(request, k).name;
-        const bool archive = gf_archive_named(output->text);
+        const bool archive = output->is_archive;
         streams += output->is_stdout || (archive && is_stream(output->text));
         if (!from_archive && output->of_archives)
             return gf_fail(error, GF_ERROR_USAGE,
@@ -104,7 +104,7 @@ static enum gf_status name_archives(const struct gf_batch *batch, struct gf_erro
             char **const name = &batch->item[i].output[k];
             if (output->of_archives)
                 GF_TRY(gf_template_expand(output, &values, name, error));
-            else if (gf_archive_named(output->text) && !(*name = strdup(output->text)))
+            else if (output->is_archive && !(*name = strdup(output->text)))
                 return gf_fail_memory(error);
         }
     }
@@ -182,10 +182,9 @@ static enum gf_status check_files(const struct gf_batch *batch, bool from_archiv
     for (size_t i = 0; i < inputs; i++) {
         const char *const input = gf_archive_path(request->inputs->item[i].path);
         for (int k = 0; k < gf_batch_outputs(request); k++) {
-            const char *const text = gf_batch_output_at(request, k).name->text;
-            const char *const name = from_archive ? batch->item[i].output[k] : text;
-            const char *const archive =
-                name && gf_archive_named(text) ? gf_archive_path(name) : NULL;
+            const struct gf_template *const output = gf_batch_output_at(request, k).name;
+            const char *const name = from_archive ? batch->item[i].output[k] : output->text;
+            const char *const archive = name && output->is_archive ? gf_archive_path(name) : NULL;
             GF_TRY(gf_batch_check_log(request, input, archive, error));
             if (archive)
                 GF_TRY(check_stored(request, input, archive, error));
@@ -367,8 +366,7 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
     ring->alone =
         !ring->from_archives || (gf_inputs_total(request->inputs) == 1 && !request->transfer);
     for (int k = 0; k < ring->outputs; k++)
-        ring->files |=
-            ring->from_archives && !gf_archive_named(gf_batch_output_at(request, k).name->text);
+        ring->files |= ring->from_archives && !gf_batch_output_at(request, k).name->is_archive;
     GF_TRY(archive_check(ring, error));
     if (ring->from_archives) {
         /* A large number, since the number of pictures is known only at the end. */

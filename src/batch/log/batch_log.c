@@ -310,6 +310,7 @@ void gf_batch_profile_add(struct gf_batch_profile *profile, const struct gf_prof
     /* Members about the device and about the plan describe the last picture. */
     const int stages = merged->stage_count, frames = merged->frames;
     *merged = *picture;
+    merged->written_levels = 0; /* they are the picture's own */
     merged->span_count = first + picture->span_count;
     merged->stage_count = stages;
     merged->wall_s = wall_s + picture->wall_s;

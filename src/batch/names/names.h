@@ -153,12 +153,16 @@ struct gf_template {
     bool is_stdout;
     bool is_pattern; /* the template has fields; otherwise it names one file */
     bool has_number, has_size, has_archive;
+    bool is_archive;            /* the outputs are archives of pictures */
     bool of_archives;           /* the template gives each input archive an output archive */
     enum gf_file_format format; /* the format of --format; GF_FILE_AUTO: the extension decides */
     const char *extension;      /* of pyramids; "": they are folders; NULL: the outputs are none */
     struct gf_template_part part[GF_TEMPLATE_PARTS_MAX];
     int parts;
 };
+
+/* Whether the outputs are folders of tiles. */
+bool gf_template_is_of_folders(const struct gf_template *template);
 
 /* The fields as a user writes them, and what they become; {0} ends them. */
 extern const struct gf_key_help gf_template_fields[];
@@ -206,9 +210,11 @@ enum gf_status gf_template_expand(const struct gf_template *template,
 
 /* Whether an output of that name would replace the file, which need not exist. */
 bool gf_output_is_place(const char *file, const char *output);
-/* Fails if two outputs have the same name, or if an output is another input or, with `own`, its own
- * one. path[i * outputs + k] is output k
- * of input i; NULL if its name is not known yet, or the input cannot be read. */
+/* Whether an output of that name would replace the input, also as a file in its folder of tiles. */
+bool gf_output_replaces(const char *output, const char *input);
+/* Fails if two outputs have the same name or folder of tiles, or if an output would replace another
+ * input or, with `own`, its own one. path[i * outputs + k] is output k of input i; NULL if its name
+ * is not known yet, or the input cannot be read. */
 enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int outputs,
                                 bool own, struct gf_error *error) GF_CHECKED;
 /* Fails if the path, or a folder on the way to it, is a symbolic link below the template's folder.

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "batch/names/names.h"
+#include "codec/common/pyramid/pyramid.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 
@@ -73,6 +74,37 @@ static char *real_path(struct folder_memo *memo, const char *path)
     return real;
 }
 
+/* Returns the real path of a file, or of an output's folder of tiles, with a slash behind it: what
+ * lies in an output's folder begins so. */
+static char *real_place(struct folder_memo *memo, const char *path)
+{
+    char *const real = real_path(memo, path);
+    char *const folder = real && gf_pyramid_named(path, ".dzi") ? gf_pyramid_folder(real) : NULL;
+    char *place = NULL;
+    if (real && asprintf(&place, "%s/", folder ? folder : real) < 0)
+        place = NULL;
+    free(folder);
+    free(real);
+    return place;
+}
+
+/* Does so for an input, whose name may end with pages. */
+static char *real_input(struct folder_memo *memo, const char *path)
+{
+    struct gf_pages pages;
+    const size_t length = gf_input_split_pages(path, &pages);
+    char *const plain = length ? strndup(path, length) : NULL;
+    char *const place = real_place(memo, plain ? plain : path);
+    free(plain);
+    return place;
+}
+
+/* Whether what lies at the place `at` is replaced with the output at `place`. */
+static bool holds(const char *place, const char *at)
+{
+    return !strncmp(place, at, strlen(place));
+}
+
 static void free_memo(struct folder_memo *memo)
 {
     free(memo->given);
@@ -97,6 +129,22 @@ bool gf_output_is_place(const char *file, const char *output)
     free(other);
     free_memo(&memo);
     return is;
+}
+
+bool gf_output_replaces(const char *output, const char *input)
+{
+    struct folder_memo memo = {0};
+    struct stat file;
+    if (gf_input_is_file(input, output))
+        return true;
+    if (!gf_pyramid_named(output, ".dzi") && (stat(output, &file) || !S_ISDIR(file.st_mode)))
+        return false;
+    char *const place = real_place(&memo, output), *const at = real_input(&memo, input);
+    const bool does = place && at && holds(place, at);
+    free(place);
+    free(at);
+    free_memo(&memo);
+    return does;
 }
 
 struct target {
@@ -134,13 +182,9 @@ static struct target *sorted_targets(const struct gf_inputs *inputs, char *const
     for (size_t k = 0; target && k < each; k++) {
         for (size_t i = 0; i < inputs->count; i++) {
             const char *const name = path ? path[i * each + k] : inputs->item[i].path;
-            struct gf_pages pages;
             if (!name || !strcmp(name, "-"))
                 continue;
-            const size_t length = path ? 0 : gf_input_split_pages(name, &pages);
-            char *const plain = length ? strndup(name, length) : NULL;
-            char *const real = real_path(&memo, plain ? plain : name);
-            free(plain);
+            char *const real = (path ? real_place : real_input)(&memo, name);
             if (!real)
                 continue; /* an error appears when the file is opened */
             target[(*count)++] = (struct target){.path = real, .index = i, .number = (int)k};
@@ -158,8 +202,12 @@ static enum gf_status check_outputs(const struct gf_inputs *inputs, char *const 
 {
     for (size_t i = 1; i < count; i++) {
         const size_t a = output[i - 1].index, b = output[i].index;
-        const char *const name = path[a * (size_t)outputs + (size_t)output[i - 1].number];
-        if (strcmp(output[i - 1].path, output[i].path))
+        const char *const given = path[a * (size_t)outputs + (size_t)output[i - 1].number],
+                          *const other = path[b * (size_t)outputs + (size_t)output[i].number],
+                          *const name = gf_pyramid_named(given, ".dzi") && strcmp(given, other)
+                                            ? output[i - 1].path /* the folder that both have */
+                                            : given;
+        if (!holds(output[i - 1].path, output[i].path))
             continue;
         if (a == b)
             return gf_fail(error, GF_ERROR_USAGE,
@@ -181,7 +229,10 @@ static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct 
     for (size_t i = 0, k = 0; i < outputs; i++) {
         while (k < count && strcmp(input[k].path, output[i].path) < 0)
             k++;
-        if (k < count && !strcmp(input[k].path, output[i].path) &&
+        while (!own && k + 1 < count && input[k].index == output[i].index &&
+               holds(output[i].path, input[k + 1].path))
+            k++;
+        if (k < count && holds(output[i].path, input[k].path) &&
             (own || input[k].index != output[i].index))
             return input[k].index == output[i].index && single
                        ? gf_fail(error, GF_ERROR_USAGE,

@@ -109,6 +109,11 @@ static const char *pyramid_extension(const struct gf_options *options)
     return choice.layout == GF_LAYOUT_DZ ? "dzi" : choice.layout >= GF_LAYOUT_COG ? "tif" : "";
 }
 
+bool gf_template_is_of_folders(const struct gf_template *template)
+{
+    return template->extension && !*template->extension && !gf_pyramid_in_zip(template->text);
+}
+
 /* Whether -o names the folder of outputs, which may themselves be folders. */
 static bool is_folder(const char *path, bool several, bool of_folders)
 {
@@ -127,6 +132,7 @@ static bool may_be_folder(const struct gf_template *template)
 {
     struct stat file;
     return !template->is_stdout && !template->is_pattern &&
+           !gf_pyramid_named(template->text, ".dzi") && !gf_pyramid_in_zip(template->text) &&
            gf_file_format_named(template->text) == GF_FILE_AUTO &&
            (stat(template->text, &file) || S_ISREG(file.st_mode));
 }
@@ -140,8 +146,7 @@ static enum gf_status read_folder(struct gf_template *template, const char *fold
     static const char *const text[] = {"/", NULL, "/", NULL, ".", NULL};
     GF_TRY(add_part(template, (struct gf_template_part){.text = folder, .length = strlen(folder)},
                     error));
-    const size_t count =
-        sizeof rest / sizeof *rest - (template->extension && !*template->extension ? 2 : 0);
+    const size_t count = sizeof rest / sizeof *rest - (gf_template_is_of_folders(template) ? 2 : 0);
     for (size_t i = 0; i < count; i++)
         GF_TRY(add_part(
             template,
@@ -162,10 +167,14 @@ enum gf_status gf_template_parse(const char *output, const struct gf_options *op
     if (!template->text)
         return gf_fail_memory(error);
     gf_url_hide(template->text);
-    const bool folder =
-        is_folder(template->text, several, template->extension && !*template->extension);
+    const bool folder = is_folder(template->text, several, gf_template_is_of_folders(template));
     enum gf_status status =
         folder ? read_folder(template, template->text, error) : read_parts(template, error);
+    for (int i = 0; !status && gf_template_is_of_folders(template) && i < template->parts; i++) {
+        if (template->part[i].field == GF_FIELD_EXT)
+            status = gf_fail(error, GF_ERROR_USAGE,
+                             "%s: folders of tiles have no {ext}; {stem} names them", output);
+    }
     if (!status && several && !folder && may_be_folder(template))
         status = gf_output_check_foreign(output, error)
                      ? GF_ERROR_USAGE
@@ -182,6 +191,7 @@ enum gf_status gf_template_of_archive(const char *output, enum gf_file_format fo
 {
     *template = (struct gf_template){.text = strdup(output),
                                      .given = gf_archive_path(output),
+                                     .is_archive = true,
                                      .option = "--output",
                                      .format = format};
     if (!template->text)

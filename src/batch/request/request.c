@@ -13,6 +13,7 @@
 #include "batch/names/names.h"
 #include "chain/chain.h"
 #include "codec/codec.h"
+#include "codec/common/pyramid/pyramid.h"
 #include "pipeline/pipeline_internal.h"
 
 void gf_batch_tell(const struct gf_batch_request *request, enum gf_message_kind kind,
@@ -32,7 +33,7 @@ bool gf_batch_has_archives(const struct gf_batch_request *request)
 {
     bool any = request->inputs->count && gf_archive_named(request->inputs->item[0].path);
     for (int k = 0; k < gf_batch_outputs(request); k++)
-        any |= gf_archive_named(gf_batch_output_at(request, k).name->text);
+        any |= gf_batch_output_at(request, k).name->is_archive;
     return any;
 }
 
@@ -197,7 +198,7 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
 static enum gf_status check_in_place(const struct gf_batch_request *request, const char *input,
                                      const char *output, struct gf_error *error)
 {
-    if (!request->resume || !output || !gf_input_is_file(input, output))
+    if (!request->resume || !output || !gf_output_replaces(output, input))
         return GF_OK;
     return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: --resume could filter it twice",
                    input);
@@ -212,8 +213,11 @@ const char *gf_batch_replaced(const struct gf_batch_request *request, const char
             return request->side[i].option;
     }
     for (int i = 0; !request->in_place && request->reads && request->reads[i]; i++) {
-        if (gf_input_is_file(request->reads[i], output))
-            return "a file that the chain reads; --in-place allows that";
+        if (gf_output_replaces(output, request->reads[i]))
+            return gf_input_is_file(request->reads[i], output)
+                       ? "a file that the chain reads; --in-place allows that"
+                       : "its folder of tiles has a file that the chain reads; --in-place allows "
+                         "that";
     }
     return NULL;
 }
@@ -273,7 +277,10 @@ enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, cha
                                output->text)
                      : name_all(request, k, path, error);
         streams += gf_batch_output_at(request, k).name->is_stdout;
-        own |= !request->in_place && (request->is_group || output->is_pattern);
+        /* A file of a name of its own replaces that one; a folder of tiles is no such name. */
+        own |= !request->in_place &&
+               (request->is_group || output->is_pattern || gf_template_is_of_folders(output) ||
+                gf_pyramid_named(output->text, ".dzi"));
     }
     if (!status && streams > 1)
         return gf_fail(error, GF_ERROR_USAGE, "two outputs cannot both be standard output");

@@ -203,7 +203,7 @@ static enum gf_status check_names(const struct gf_batch_request *request, const 
                            "%s takes pictures, folders and lists, and no archive: '%.120s'", option,
                            inputs->item[i].path);
     }
-    if (gf_archive_named(request->output->text))
+    if (request->output->is_archive)
         return gf_fail(error, GF_ERROR_USAGE, "%s writes pictures, and no archive: '%.120s'",
                        option, request->output->text);
     for (int i = 0; i < request->output->parts; i++) {

@@ -7,14 +7,8 @@
 #include "base/fail.h"
 #include "batch/request/request.h"
 #include "batch/workers/workers.h"
+#include "codec/layouts/layouts.h"
 #include "server/server.h"
-
-/* Whether what lies at an output's name is one: a file or, for pyramids that are folders, one. */
-static bool is_output(const struct gf_template *name, const struct stat *there)
-{
-    const bool is_folder = name && name->extension && !*name->extension;
-    return is_folder ? S_ISDIR(there->st_mode) : S_ISREG(there->st_mode);
-}
 
 enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char *input,
                                         const struct gf_input_identity *identity,
@@ -38,14 +32,18 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char
         return GF_OUTCOME_SKIPPED;
     }
     const bool matters = request->skip_existing || request->update || request->options.no_clobber;
+    const struct gf_template *const name = gf_batch_output_at(request, number).name;
+    const bool of_folders = name && gf_template_is_of_folders(name);
     if (!matters || stat(output, &there) ||
-        !is_output(gf_batch_output_at(request, number).name, &there))
+        !(of_folders ? S_ISDIR(there.st_mode) : S_ISREG(there.st_mode)))
         return GF_OUTCOME_WAITING;
-    if (request->skip_existing) {
+    const bool is_whole = gf_tiles_there(output, of_folders);
+    if (request->skip_existing && is_whole) {
         snprintf(why, size, "is there already");
         return GF_OUTCOME_SKIPPED;
     }
-    if (request->update && *identity->text && !gf_is_earlier(&there.st_mtim, &identity->changed)) {
+    if (request->update && is_whole && *identity->text &&
+        !gf_is_earlier(&there.st_mtim, &identity->changed)) {
         snprintf(why, size, "is up to date");
         return GF_OUTCOME_SKIPPED;
     }
@@ -107,9 +105,12 @@ static enum gf_status check_own_input(const struct gf_batch_worker *worker, cons
                                       struct gf_error *error)
 {
     const struct gf_batch_request *const request = worker->batch->request;
-    if (request->in_place || request->transfer || !gf_input_is_file(worker->input->path, path))
+    if (request->in_place || request->transfer || !gf_output_replaces(path, worker->input->path))
         return GF_OK;
-    return gf_fail(error, GF_ERROR_UNFIT, "%s: is the input itself: --in-place allows that", path);
+    return gf_fail(error, GF_ERROR_UNFIT, "%s: %s: --in-place allows that", path,
+                   gf_input_is_file(worker->input->path, path)
+                       ? "is the input itself"
+                       : "the input lies in its folder of tiles");
 }
 
 /* The function choose() of struct gf_destination; the context is a struct gf_batch_result. */

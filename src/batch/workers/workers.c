@@ -206,6 +206,8 @@ void gf_batch_tick(struct gf_batch *batch, bool at_end)
     const struct gf_batch_request *const request = batch->request;
     const int bands = batch->progress.total;
     batch->state.elapsed_s = gf_now() - batch->begin_s;
+    batch->state.tiles_done = batch->progress.tiles_done;
+    batch->state.tiles = batch->progress.tiles;
     batch->state.part = bands ? (double)batch->progress.done / bands : 0;
     const struct gf_batch_state state = batch->state;
     if (request->tick)

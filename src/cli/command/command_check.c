@@ -150,11 +150,10 @@ static enum gf_status check_transfers(const struct gf_command *command, struct g
                        "--keep-times cannot set the times of what --store puts elsewhere");
     for (int i = 0; command->store && i < gf_command_outputs(command); i++) {
         const struct gf_command_output output = gf_command_output_at(command, i);
-        if (gf_tiles_named(output.output, &output.options) &&
-            !gf_pyramid_named(output.output, ".szi"))
+        if (gf_tiles_named(output.output, &output.options) && !gf_pyramid_in_zip(output.output))
             return gf_fail(error, GF_ERROR_USAGE,
                            "%s: --store stores files, and this is a folder: "
-                           "a .szi is one file",
+                           "a .szi or .zip is one file",
                            output.output);
     }
     return GF_OK;

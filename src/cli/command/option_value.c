@@ -12,6 +12,7 @@
 #include "base/text/plain_text.h"
 #include "batch/sheets/sheet.h"
 #include "chain/chain.h"
+#include "chain/foreign.h"
 
 /* Reads a number with a suffix, such as "2G", "1.5M" or "512MiB". The suffix is K, M, G or T in
  * either case: powers of 1024 for sizes, of 1000 for counts. */
@@ -250,13 +251,24 @@ static enum gf_status add_line(const char *text, struct gf_command *command, con
     return GF_OK;
 }
 
-/* Returns the option of that name or else the first that can have the word as its value. */
+/* Returns the option of that name or else the first that can have the word as its value, or by
+ * which what other programs call so is done. */
 static const struct gf_option *option_about(const char *word)
 {
     const struct gf_option *option, *found = NULL;
+    struct gf_foreign_answer answer;
+    const bool is_foreign = gf_foreign_answer(GF_FOREIGN_OPTION, word, true, &answer) &&
+                            !strncmp(answer.meaning, "--", 2);
+    const char *const meaning = is_foreign ? answer.meaning + 2 : "";
     for (int i = 0; (option = gf_option_at(i)); i++) {
         if (!strcmp(option->name, word))
             return option;
+        const char *value;
+        for (int k = 0; option->word_at && (value = option->word_at(k)); k++)
+            found = found || strcmp(value, word) ? found : option;
+        if (!found && !strncmp(meaning, option->name, strlen(option->name)) &&
+            strchr("=[", meaning[strlen(option->name)]))
+            found = option;
         for (const struct gf_choice *at = option->choices; !found && at && at->name; at++)
             found = strcmp(at->name, word) ? NULL : option;
     }

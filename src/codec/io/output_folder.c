@@ -17,7 +17,7 @@ enum { DEPTH = 3 }; /* of the folders in a folder of tiles: those of IIIF */
 
 /* What a folder of tiles has, and what it can have that is no tile. */
 struct contents {
-    bool any;       /* it is not empty */
+    bool any;       /* it has files */
     bool marked;    /* it has what each folder of that layout has */
     char other[80]; /* the path of an entry that is no tile; "": there is none */
 };
@@ -54,6 +54,7 @@ static void look_at_file(struct contents *contents, const char *within, const ch
 {
     static const char *const marks[] = {"ImageProperties.xml", "info.json", "blank.png", NULL};
     const bool is_first = !strcmp(within, "0/") && !strncmp(name, "0_0.", 4); /* of Deep Zoom */
+    contents->any = true;
     contents->marked |= is_first || (!*within && is_one_of(name, marks));
     if (*within ? !is_tile(name) : !is_one_of(name, marks) && strcmp(name, "vips-properties.xml"))
         snprintf(contents->other, sizeof contents->other, "%.40s%.39s", within, name);
@@ -84,7 +85,6 @@ static void look_into(int fd, const char *within, int depth, struct contents *co
         const char *const name = entry->d_name;
         if (!strcmp(name, ".") || !strcmp(name, ".."))
             continue;
-        contents->any = true;
         snprintf(path, sizeof path, "%.100s%.90s/", within, name);
         const mode_t kind = kind_of(fd, entry);
         if (S_ISREG(kind))
@@ -197,7 +197,8 @@ enum gf_status gf_output_put_file(struct gf_output *output, const char *name, co
         fd = openat(folder->fd, name, flags, 0666);
     }
     folder->bytes += size;
-    const bool written = fd >= 0 && gf_write_fully(fd, data, size);
+    const bool written = fd >= 0 && gf_write_fully(fd, data, size) &&
+                         !(output->is_timed && futimens(fd, output->times));
     const enum gf_status status = written ? GF_OK : gf_output_fail(output, error);
     if (fd >= 0 && close(fd) && !status)
         return gf_output_fail(output, error);
@@ -222,6 +223,8 @@ enum gf_status gf_folder_commit(struct gf_output *output, struct gf_error *error
     struct gf_folder *const folder = output->folder;
     bool exists;
     GF_TRY(check_replaced(output, &exists, error));
+    if (output->is_timed && futimens(folder->fd, output->times))
+        return gf_output_fail(output, error);
     if (output->options.sync && syncfs(folder->fd))
         return gf_output_fail(output, error);
     if (exists ? !replace(output) : rename(folder->temporary.path, folder->target))

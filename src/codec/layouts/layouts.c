@@ -1,5 +1,6 @@
 #include "codec/layouts/layouts.h"
 
+#include <errno.h>
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,16 +47,13 @@ bool gf_tiles_named(const char *name, const struct gf_options *options)
 static bool tiles_plan(const char *name, struct gf_format format, const struct gf_options *options,
                        struct gf_pyramid *pyramid)
 {
+    static const int usual[] = {[GF_LAYOUT_DZ] = 254, 256, 256, 512, 512};
     struct gf_pyramid_choice choice;
     const enum gf_pyramid_layout layout = layout_of(name, options);
     const bool is_dz = layout == GF_LAYOUT_DZ;
     if (!layout || gf_pyramid_choose(options, &choice, &(struct gf_error){0}))
         return false;
-    const int usual = is_dz                         ? 254
-                      : layout == GF_LAYOUT_ZOOMIFY ? 256
-                      : layout == GF_LAYOUT_GOOGLE  ? 256
-                                                    : 512;
-    const int tile = options->tile_size ? options->tile_size : usual;
+    const int tile = options->tile_size ? options->tile_size : usual[layout];
     *pyramid = (struct gf_pyramid){.format = format,
                                    .tile_width = tile,
                                    .tile_height = tile,
@@ -76,38 +74,66 @@ struct gf_codec_memory gf_tiles_memory(const char *name, enum gf_file_format fil
                : gf_sink_memory(file_format, format, options);
 }
 
-/* Returns the bytes of the files in a folder, or -1. */
-static int64_t bytes_in(const char *folder)
+/* Returns the folder of tiles, there or not, of the output of that name, which may be a symbolic
+ * link: the tiles lie beside the file that describes them. The caller frees it. */
+static char *folder_of(const char *name, bool is_folder)
+{
+    char *const path = gf_output_resolve(name);
+    if (is_folder || !path)
+        return path;
+    char *const folder = gf_pyramid_folder(path);
+    free(path);
+    return folder;
+}
+
+/* What lies in a folder of tiles. */
+struct found {
+    int64_t bytes;     /* of all files; negative: something is no file, or cannot be read */
+    bool tiles, blank; /* any tile; the one that stands for those that are left out */
+};
+
+/* Looks into a folder of tiles, until the first of them unless `all` is set. */
+static struct found look_into(const char *folder, bool all)
 {
     char *const paths[] = {(char *)folder, NULL};
-    FTS *const tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    int64_t bytes = tree ? 0 : -1;
-    for (FTSENT *entry; tree && (entry = fts_read(tree));) {
-        if (entry->fts_info == FTS_F)
-            bytes += entry->fts_statp->st_size;
-        else if (entry->fts_info != FTS_D && entry->fts_info != FTS_DP)
-            bytes = INT64_MIN / 2; /* no tile, or it cannot be read */
+    FTS *const tree = folder ? fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL) : NULL;
+    struct found found = {.bytes = tree ? 0 : -1};
+    for (FTSENT *entry; tree && (all || !found.tiles) && (entry = fts_read(tree));) {
+        if (entry->fts_info == FTS_F) {
+            found.bytes += entry->fts_statp->st_size;
+            found.tiles |= entry->fts_level > 1;
+            found.blank |= !strcmp(entry->fts_name, "blank.png");
+        } else if (entry->fts_info != FTS_D && entry->fts_info != FTS_DP) {
+            found.bytes = INT64_MIN / 2;
+        }
     }
     if (tree)
         fts_close(tree);
-    return bytes < 0 ? -1 : bytes;
+    return found;
 }
 
 int64_t gf_tiles_bytes(const char *name)
 {
     struct stat file;
-    char *folder;
     if (stat(name, &file))
         return -1;
-    if (S_ISDIR(file.st_mode))
-        return bytes_in(name);
-    if (!S_ISREG(file.st_mode) || !gf_pyramid_named(name, ".dzi"))
+    const bool is_folder = S_ISDIR(file.st_mode);
+    if (!is_folder && (!S_ISREG(file.st_mode) || !gf_pyramid_named(name, ".dzi")))
         return S_ISREG(file.st_mode) ? file.st_size : -1;
-    if (asprintf(&folder, "%.*s_files", (int)(strlen(name) - strlen(".dzi")), name) < 0)
-        return -1;
-    const int64_t bytes = bytes_in(folder);
+    char *const folder = folder_of(name, is_folder);
+    const int64_t bytes = look_into(folder, true).bytes;
     free(folder);
-    return bytes < 0 ? -1 : bytes + file.st_size;
+    return bytes < 0 ? -1 : bytes + (is_folder ? 0 : file.st_size);
+}
+
+bool gf_tiles_there(const char *name, bool is_folder)
+{
+    if (!is_folder && !gf_pyramid_named(name, ".dzi"))
+        return true;
+    char *const folder = folder_of(name, is_folder);
+    const struct found found = look_into(folder, false);
+    free(folder);
+    return found.tiles || found.blank;
 }
 
 /* ---- names ---- */
@@ -164,29 +190,38 @@ static void name_tile(const struct layout_store *store, const struct gf_tile *ti
     }
 }
 
-/* Returns the length of the output's name without the extension, and where its last part begins. */
-static int stem_of(const struct layout_store *store, const char **last)
+/* Returns the last part of the output's name, and its length without the extension of a file. */
+static const char *stem_of(const struct layout_store *store, int *length)
 {
-    const char *const name = gf_output_name(store->output), *const slash = strrchr(name, '/');
-    const bool is_file = store->layout == GF_LAYOUT_DZ;
-    *last = slash ? slash + 1 : name;
-    return (int)(strlen(name) - (is_file ? strlen(".dzi") : 0));
+    const char *const name = gf_output_name(store->output), *const slash = strrchr(name, '/'),
+                      *const last = slash ? slash + 1 : name;
+    const bool is_file = store->layout == GF_LAYOUT_DZ || store->in_zip;
+    *length = (int)(strlen(last) - (is_file ? strlen(".dzi") : 0));
+    return last;
 }
 
-/* Puts a file into the folder of tiles or, with its path, into the zip. */
-static enum gf_status put_file(struct layout_store *store, const char *name, const void *data,
-                               size_t size, struct gf_error *error)
+/* Puts a file into the zip: into the folder of the stem, or one within it of the stem's name with
+ * that ending. */
+static enum gf_status put_in_zip(struct layout_store *store, const char *ending, const char *name,
+                                 const void *data, size_t size, struct gf_error *error)
 {
-    const char *last;
+    int stem;
     char *path;
-    const int stem = stem_of(store, &last) - (int)(last - gf_output_name(store->output));
-    if (!store->in_zip)
-        return gf_output_put_file(store->output, name, data, size, error);
-    if (asprintf(&path, "%.*s/%.*s_files/%s", stem, last, stem, last, name) < 0)
+    const char *const last = stem_of(store, &stem);
+    if (asprintf(&path, "%.*s/%.*s%s%s", stem, last, *ending ? stem : 0, last, ending, name) < 0)
         return gf_fail_memory(error);
     const enum gf_status status = gf_zip_put(&store->zip, path, data, size, error);
     free(path);
     return status;
+}
+
+/* Puts a file into the folder of tiles. */
+static enum gf_status put_file(struct layout_store *store, const char *name, const void *data,
+                               size_t size, struct gf_error *error)
+{
+    return store->in_zip ? put_in_zip(store, store->layout == GF_LAYOUT_DZ ? "_files/" : "", name,
+                                      data, size, error)
+                         : gf_output_put_file(store->output, name, data, size, error);
 }
 
 /* ---- tiles ---- */
@@ -272,9 +307,10 @@ static enum gf_status layout_encode(struct gf_tile_store *base, int worker,
     if (store->layout == GF_LAYOUT_GOOGLE) {
         if (is_blank(&tile))
             return GF_OK;
-        if (tile.format.width < pyramid->tile_width || tile.format.height < pyramid->tile_height)
-            padded = pad(pyramid, &tile);
-        if (!tile.pixels || (!padded && tile.pixels != given->pixels))
+        const bool is_less =
+            tile.format.width < pyramid->tile_width || tile.format.height < pyramid->tile_height;
+        padded = is_less ? pad(pyramid, &tile) : NULL;
+        if (is_less && !padded)
             return gf_fail_memory(error);
     }
     const enum gf_status status = encode_picture(store, store->file_format, &tile, coded, error);
@@ -352,14 +388,14 @@ static char *url_of(const struct layout_store *store)
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
     const size_t length = strlen(store->id);
-    const char *last;
-    stem_of(store, &last);
-    char *const url = malloc(length + 1 + 3 * strlen(last) + 1), *to = url;
+    int stem;
+    const char *const last = stem_of(store, &stem);
+    char *const url = malloc(length + 1 + 3 * (size_t)stem + 1), *to = url;
     if (!url)
         return NULL;
     to += sprintf(to, "%s%s", store->id, store->id[length - 1] == '/' ? "" : "/");
-    for (; *last; last++)
-        to += sprintf(to, strchr(plain, *last) ? "%c" : "%%%02X", (unsigned char)*last);
+    for (int i = 0; i < stem; i++)
+        to += sprintf(to, strchr(plain, last[i]) ? "%c" : "%%%02X", (unsigned char)last[i]);
     return url;
 }
 
@@ -398,20 +434,12 @@ static void describe_iiif(const struct layout_store *store, FILE *file)
 static enum gf_status put_description(struct layout_store *store, const char *text, size_t size,
                                       struct gf_error *error)
 {
-    const char *last;
-    char *path;
-    const int stem = stem_of(store, &last) - (int)(last - gf_output_name(store->output));
     if (store->layout != GF_LAYOUT_DZ)
         return put_file(store,
                         store->layout == GF_LAYOUT_ZOOMIFY ? "ImageProperties.xml" : "info.json",
                         text, size, error);
-    if (!store->in_zip)
-        return gf_output_write(store->output, text, size, error);
-    if (asprintf(&path, "%.*s/%.*s.dzi", stem, last, stem, last) < 0)
-        return gf_fail_memory(error);
-    enum gf_status status = gf_zip_put(&store->zip, path, text, size, error);
-    free(path);
-    return status ? status : gf_zip_finish(&store->zip, error);
+    return store->in_zip ? put_in_zip(store, ".dzi", "", text, size, error)
+                         : gf_output_write(store->output, text, size, error);
 }
 
 static enum gf_status put_blank(struct layout_store *store, struct gf_error *error)
@@ -429,13 +457,10 @@ static enum gf_status put_blank(struct layout_store *store, struct gf_error *err
     return status;
 }
 
-static enum gf_status layout_finish(struct gf_tile_store *base, struct gf_error *error)
+static enum gf_status describe(struct layout_store *store, struct gf_error *error)
 {
-    struct layout_store *const store = (struct layout_store *)base;
     char *text = NULL;
     size_t size = 0;
-    if (store->layout == GF_LAYOUT_GOOGLE)
-        return put_blank(store, error);
     FILE *const file = open_memstream(&text, &size);
     if (!file)
         return gf_fail_memory(error);
@@ -451,6 +476,13 @@ static enum gf_status layout_finish(struct gf_tile_store *base, struct gf_error 
     return status;
 }
 
+static enum gf_status layout_finish(struct gf_tile_store *base, struct gf_error *error)
+{
+    struct layout_store *const store = (struct layout_store *)base;
+    GF_TRY((store->layout == GF_LAYOUT_GOOGLE ? put_blank : describe)(store, error));
+    return store->in_zip ? gf_zip_finish(&store->zip, error) : GF_OK;
+}
+
 static void layout_close(struct gf_tile_store *base)
 {
     struct layout_store *const store = (struct layout_store *)base;
@@ -464,21 +496,19 @@ static void layout_close(struct gf_tile_store *base)
 enum gf_status gf_tiles_output_open(const char *name, const struct gf_options *options,
                                     struct gf_output **output, struct gf_error *error)
 {
-    const bool is_folder = layout_of(name, options) > GF_LAYOUT_DZ;
+    const bool is_folder = layout_of(name, options) > GF_LAYOUT_DZ && !gf_pyramid_in_zip(name);
     return is_folder ? gf_output_open_memory(name, output, error)
                      : gf_output_open(name, output, error);
 }
 
 static enum gf_status add_folder(struct layout_store *store, struct gf_error *error)
 {
-    const char *last;
-    char *target;
     if (store->in_zip)
         return GF_OK;
-    if (asprintf(&target, "%.*s%s", stem_of(store, &last), gf_output_name(store->output),
-                 store->layout == GF_LAYOUT_DZ ? "_files" : "") < 0)
-        return gf_fail_memory(error);
-    const enum gf_status status = gf_output_add_folder(store->output, target, error);
+    char *const target = folder_of(gf_output_name(store->output), store->layout != GF_LAYOUT_DZ);
+    const enum gf_status status = target ? gf_output_add_folder(store->output, target, error)
+                                         : gf_fail(error, GF_ERROR_OUTPUT, "%s: %s",
+                                                   gf_output_name(store->output), strerror(errno));
     free(target);
     return status;
 }
@@ -527,7 +557,7 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
                                             .close = layout_close},
                                    .output = output,
                                    .layout = layout_of(name, options),
-                                   .in_zip = gf_pyramid_named(name, ".szi"),
+                                   .in_zip = gf_pyramid_in_zip(name),
                                    .pyramid = pyramid,
                                    .id = choice.id,
                                    .file_format = file_format,

@@ -19,5 +19,7 @@ struct gf_codec_memory gf_tiles_memory(const char *name, enum gf_file_format fil
                                        struct gf_format format, const struct gf_options *options);
 /* Returns the bytes of the output that lies there, those of its tiles included; -1: none does. */
 int64_t gf_tiles_bytes(const char *name) GF_CHECKED;
+/* Whether the folder or the .dzi that lies there has its tiles; any other name of a file has. */
+bool gf_tiles_there(const char *name, bool is_folder);
 /* Whether an output of that name (NULL: to memory) is a pyramid of such a layout. */
 bool gf_tiles_named(const char *name, const struct gf_options *options);

@@ -1,5 +1,6 @@
 /* The format is that of PKWARE's APPNOTE.TXT, 6.3. All numbers are little endian. Files have the
- * first date that there is, so that the same files always give the same bytes. */
+ * first date that there is, so that the same files always give the same bytes. libarchive, which
+ * may be missing, would take as many lines to call, and writes sizes behind each file. */
 #include "codec/layouts/zip.h"
 
 #include <string.h>

@@ -428,6 +428,26 @@ static void keep_plan(struct gf_pipeline *pipeline, struct gf_plan *plan)
     *plan = (struct gf_plan){0};
 }
 
+/* Lets the sink of a pyramid count its tiles for the progress. */
+static void begin_levels(struct gf_pipeline *pipeline, struct gf_sink *sink)
+{
+    if (!pipeline->progress)
+        return;
+    for (int i = 0; i < sink->level_count; i++)
+        pipeline->progress->tiles += (int)sink->levels[i].tiles;
+    sink->tiles_done = &pipeline->progress->tiles_done;
+}
+
+/* Tells the profile of the pyramid that the sink has written. */
+static void end_levels(struct gf_pipeline *pipeline, const struct gf_sink *sink)
+{
+    if (!sink->level_count)
+        return;
+    pipeline->profile.written_levels = sink->level_count;
+    pipeline->profile.written =
+        memcpy(pipeline->written, sink->levels, (size_t)sink->level_count * sizeof *sink->levels);
+}
+
 /* Schedules the plan of the branch's last stages in this process, not in a remote. */
 static enum gf_status write_here(struct gf_attempt *attempt, struct gf_branch *branch,
                                  struct gf_plan *plan, const struct gf_metadata *metadata,
@@ -441,8 +461,12 @@ static enum gf_status write_here(struct gf_attempt *attempt, struct gf_branch *b
     const bool whole = plan == &branch->plan;
     if (whole)
         gf_plan_take_constants(plan, &pipeline->last_plan);
+    if (!status && sink)
+        begin_levels(pipeline, sink);
     if (!status)
         status = gf_pipeline_schedule(pipeline, plan, source, sink, task, error);
+    if (!status && sink)
+        end_levels(pipeline, sink);
     if (!status && task->image_out && !task->out_on_device)
         status = gf_pipeline_keep_metadata(pipeline, plan->out, new_profile(branch, plan), metadata,
                                            error);

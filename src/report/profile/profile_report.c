@@ -229,10 +229,9 @@ static void print_summary(const struct gf_profile_report *report, const struct g
     if (report->read_s > 0)
         fprintf(file, "film       read in %.3f ms, written in %.3f ms\n", report->read_s * 1e3,
                 report->write_s * 1e3);
-    fprintf(file, "device     %s (%s)\n", profile->device, profile->reason);
-    fprintf(file, "bands      of %d rows on %d lane%s, in %d segment%s\n", profile->band_rows,
-            profile->lanes, gf_text_plural(profile->lanes), profile->segments,
-            gf_text_plural(profile->segments));
+    fprintf(file, "device     %s (%s)\nbands      of %d rows on %d lane%s, in %d segment%s\n",
+            profile->device, profile->reason, profile->band_rows, profile->lanes,
+            gf_text_plural(profile->lanes), profile->segments, gf_text_plural(profile->segments));
     fprintf(file, "overlap    %.0f %%: %.3f ms of work in %.3f ms\n", 100 * report->overlap,
             report->sum_s * 1e3, report->union_s * 1e3);
     const double start_s = report->start_end_s - report->start_begin_s;
@@ -249,9 +248,9 @@ static void print_summary(const struct gf_profile_report *report, const struct g
         fprintf(file, "held by    %s\n", report->advice->why);
     if (report->advice && report->advice->guide)
         fprintf(file, "guide      Best Practices %s\n", report->advice->guide);
-    if (report->start_end_s > report->start_begin_s)
-        fprintf(file, "CUDA start %.1f ms, over at %.1f ms\n",
-                (report->start_end_s - report->start_begin_s) * 1e3, report->start_end_s * 1e3);
+    if (start_s > 0)
+        fprintf(file, "CUDA start %.1f ms, over at %.1f ms\n", start_s * 1e3,
+                report->start_end_s * 1e3);
 }
 
 void gf_profile_report_table(const struct gf_profile_report *report,
@@ -264,6 +263,13 @@ void gf_profile_report_table(const struct gf_profile_report *report,
             "GB/s", "% copy");
     for (int i = 0; i < report->count; i++)
         print_row(&report->row[i], width, file);
+    for (int i = 0; i < profile->written_levels; i++) {
+        const struct gf_profile_level *const level = &profile->written[i];
+        char name[40], bytes[32];
+        snprintf(name, sizeof name, "tiles of %dx%d", level->width, level->height);
+        gf_text_bytes((double)level->bytes, bytes, sizeof bytes);
+        fprintf(file, "%-*s %7lld %11s %9s\n", width, name, level->tiles, "-", bytes);
+    }
     print_summary(report, profile, file);
 }
 
@@ -278,9 +284,9 @@ const struct gf_key_help gf_profile_report_keys[] = {
     {"band_rows", "rows of a band of the first segment"},
     {"in", "the input: width, height, channels, bits"},
     {"out", "the output, likewise"},
-    {"pictures", "how many the profile is of; with several, times and bytes are their sums"},
+    {"pictures", "how many; times and bytes are their sums"},
     {"pictures_per_s", "pictures by the time from the first one's start to the last one's end"},
-    {"frames", "how many frames the pictures have: an animation several, any other one"},
+    {"frames", "of all pictures: an animation has several"},
     {"frames_per_s", "frames by the same time"},
     {"wall_ms", "from the start to the renamed output"},
     {"start_ms", "duration of the CUDA start-up; null where there was none"},
@@ -291,6 +297,7 @@ const struct gf_key_help gf_profile_report_keys[] = {
     {"bound_guide", "section of the Best Practices Guide that speaks of such a bound; or null"},
     {"bound_why", "what bounds that stage; or null"},
     {"peaks", "device_copy_gb_s, upload_gb_s, download_gb_s, measured in this run, or null"},
+    {"levels", "of a pyramid written: width, height, tiles, bytes"},
     {"stages", "a list in the order of the data; of each:"},
     {"stages.name", "decode, upload, the name of a stage of the chain, download or encode"},
     {"stages.kind", "decode, upload, stage, statistic, download or encode"},
@@ -319,6 +326,21 @@ static void put_row(struct gf_json *json, const struct gf_profile_report_row *ro
     gf_json_number(json, "bytes", row->bytes, 0);
     gf_json_number(json, "gb_s", row->rate * 1e-9, 6);
     gf_json_number(json, "peak_percent", row->percent, 6);
+    gf_json_end(json);
+}
+
+static void put_levels(struct gf_json *json, const struct gf_profile *profile)
+{
+    gf_json_array(json, "levels", GF_JSON_LINES);
+    for (int i = 0; i < profile->written_levels; i++) {
+        const struct gf_profile_level *const level = &profile->written[i];
+        gf_json_object(json, NULL, GF_JSON_INLINE);
+        gf_json_number(json, "width", level->width, 0);
+        gf_json_number(json, "height", level->height, 0);
+        gf_json_number(json, "tiles", (double)level->tiles, 0);
+        gf_json_number(json, "bytes", (double)level->bytes, 0);
+        gf_json_end(json);
+    }
     gf_json_end(json);
 }
 
@@ -372,6 +394,7 @@ void gf_profile_report_json(const struct gf_profile_report *report,
     gf_json_string(&json, "bound_guide", report->advice ? report->advice->guide : NULL);
     gf_json_string(&json, "bound_why", report->advice ? report->advice->why : NULL);
     gf_json_peaks(&json, profile->device_copy_peak, profile->upload_peak, profile->download_peak);
+    put_levels(&json, profile);
     gf_json_array(&json, "stages", GF_JSON_LINES);
     for (int i = 0; i < report->count; i++)
         put_row(&json, &report->row[i]);

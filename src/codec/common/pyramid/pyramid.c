@@ -1,6 +1,7 @@
 /* The plan of a pyramid: what the user chooses, the sizes of the levels, and where tiles lie. */
 #include "codec/common/pyramid/pyramid.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -82,6 +83,18 @@ bool gf_pyramid_named(const char *name, const char *extension)
     return length > end && !strcasecmp(name + length - end, extension);
 }
 
+bool gf_pyramid_in_zip(const char *name)
+{
+    return gf_pyramid_named(name, ".szi") || gf_pyramid_named(name, ".zip");
+}
+
+char *gf_pyramid_folder(const char *name)
+{
+    const size_t end = gf_pyramid_named(name, ".dzi") ? strlen(".dzi") : 0;
+    char *folder;
+    return asprintf(&folder, "%.*s_files", (int)(strlen(name) - end), name) < 0 ? NULL : folder;
+}
+
 enum gf_status gf_pyramid_layout_of(const char *name, const struct gf_options *options,
                                     enum gf_pyramid_layout *layout, struct gf_error *error)
 {
@@ -99,11 +112,13 @@ enum gf_status gf_pyramid_layout_of(const char *name, const struct gf_options *o
         *layout = GF_LAYOUT_COG;
     if (!*layout || (*layout >= GF_LAYOUT_COG ? is_tiff
                                               : has_name && *layout != GF_LAYOUT_ANY && !is_tiff &&
-                                                    is_dz == (*layout == GF_LAYOUT_DZ)))
+                                                    (is_dz == (*layout == GF_LAYOUT_DZ) ||
+                                                     gf_pyramid_named(name, ".zip"))))
         return GF_OK;
     return gf_fail(error, GF_ERROR_USAGE,
                    "%s: options.pyramid=%.60s does not fit this output: dz is a file .dzi or .szi, "
-                   "cog and subifds a file .tif, each other layout the name of a folder",
+                   "cog and subifds a file .tif, each other layout the name of a folder; .zip is "
+                   "for all but TIFFs",
                    name ? name : "output", options->pyramid);
 }
 

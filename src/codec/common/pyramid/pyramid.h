@@ -52,6 +52,12 @@ enum gf_status gf_pyramid_layout_of(const char *name, const struct gf_options *o
                                     struct gf_error *error) GF_CHECKED;
 /* Whether the name ends in such an extension, which begins with a dot. */
 bool gf_pyramid_named(const char *name, const char *extension);
+/* Whether a pyramid of that name is a zip of its files: a .szi, or, of a layout that the options
+ * name, a .zip. */
+bool gf_pyramid_in_zip(const char *name);
+/* Returns the folder of the tiles that the file of that name, a .dzi, describes. The caller frees
+ * it; NULL when out of memory. */
+char *gf_pyramid_folder(const char *name);
 /* Returns the index-th word for a layout, the name of GF_LAYOUT_DZ first; NULL past the last. */
 const char *gf_pyramid_word(int index);
 

@@ -43,6 +43,7 @@ struct pyramid_sink {
     unsigned char *memory; /* all strips */
     size_t memory_bytes;
     struct level level[GF_PYRAMID_LEVELS_MAX];
+    struct gf_profile_level counts[GF_PYRAMID_LEVELS_MAX];
 };
 
 static enum gf_status encode(void *context, int thread, int item, struct gf_error *error)
@@ -59,6 +60,9 @@ static enum gf_status take_tile(struct pyramid_sink *sink, struct gf_error *erro
     GF_TRY(gf_ordered_take(sink->ordered, error));
     sink->taken++;
     --*slot->pending;
+    sink->counts[slot->tile.level].bytes += (long long)slot->coded.size;
+    if (sink->base.tiles_done)
+        ++*sink->base.tiles_done;
     return sink->store->put(sink->store, &slot->tile, &slot->coded, error);
 }
 
@@ -254,6 +258,10 @@ static enum gf_status open_levels(struct pyramid_sink *sink, struct gf_error *er
         level->format.width = pyramid->level[i].width;
         level->format.height = pyramid->level[i].height;
         level->pitch = gf_row_bytes(level->format);
+        sink->counts[i] = (struct gf_profile_level){.width = level->format.width,
+                                                    .height = level->format.height,
+                                                    .tiles = (long long)pyramid->level[i].columns *
+                                                             pyramid->level[i].rows};
         level->strip[0] = at;
         level->strip[1] = strips == 2 ? at + bytes : at;
         at += bytes * (size_t)strips;
@@ -293,6 +301,8 @@ enum gf_status gf_pyramid_sink_open(const struct gf_pyramid *pyramid, int thread
         opened->base.tile_file = store->file;
         opened->base.tile_options = store->options;
     }
+    opened->base.levels = opened->counts;
+    opened->base.level_count = pyramid->levels;
     opened->pyramid = *pyramid;
     opened->store = store;
     const enum gf_status status = open_sink(opened, threads, error);

@@ -2,6 +2,7 @@
  * writes finished rows in order. */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/image.h"
@@ -11,6 +12,7 @@
 #include "codec/common/rows/coefficients.h"
 #include "codec/io/input.h"
 #include "gpufilter/image.h"
+#include "gpufilter/profile.h"
 #include "pixel/yuv/yuv.h"
 
 /* The memory that a codec needs because of a picture's size or a file's structure. Most codecs need
@@ -175,6 +177,10 @@ struct gf_sink {
     /* For an animation: the caller's struct, which must say at finish() how long the frame is
      * shown. */
     const struct gf_duration *duration;
+    /* The levels of a pyramid, with the bytes of their tiles so far; NULL: the sink writes none. */
+    const struct gf_profile_level *levels;
+    int level_count;
+    atomic_int *tiles_done; /* where the sink counts the tiles of a pyramid; NULL: nowhere */
     int quality; /* after finish(): the quality that the trials chose; 0: there were no trials */
 };
 
