@@ -1,4 +1,5 @@
-# What other programs make of pyramids and tiles, and what is made of theirs: libvips, tifffile, OpenSlide and OpenSeadragon.
+# What other programs make of pyramids and tiles, and what is made of theirs: libvips, tifffile, OpenSlide and OpenSeadragon,
+# whose openseadragon.js the variable OPENSEADRAGON names.
 
 # lacks MODULE...: the first of these modules that Python does not have
 lacks()

@@ -108,10 +108,10 @@ static void put_levels(void)
         options.tile_size = 16;
         options.subsampling = GF_SUBSAMPLING_420;
         struct gf_image image = fuzz_image(
-            (struct gf_format){45, 37, kind < 16 ? 3 : 1,
+            (struct gf_format){33, 25, kind < 16 ? 3 : 1,
                                options.tiff_compression == GF_TIFF_JPEG || kind < 16 ? 8 : 16});
         for (size_t i = 0; i < image.pitch * (size_t)image.format.height; i++)
-            image.data[i] = (uint8_t)(i / 16 * 3 + i / 45 * 2);
+            image.data[i] = (uint8_t)(i / 33 * 2);
         size_t size;
         uint8_t *const file = fuzz_encode(&image, GF_FILE_TIFF, NULL, &options, &size),
                        *const seed = malloc(size + 5);
