@@ -2,6 +2,7 @@
 
     pyramids.py PROGRAM dzsave    folders of tiles against libvips' dzsave
     pyramids.py PROGRAM written   the levels of TIFFs, which tifffile, libvips and OpenSlide read
+    pyramids.py PROGRAM iiif      info.json and the whole picture by iiif-validate.py
     pyramids.py PROGRAM read      TIFFs of tiles by tifffile and libvips: whole, in part, and their levels
 """
 import itertools
@@ -182,6 +183,30 @@ def read():
             check(what + ': a thumbnail', own('vips.tif', f'thumbnail={width}:{height}'), own('level.pam', f'resize={width}:{height}'), 2)
 
 
-import pyvips
-pyvips.cache_set_max(0)
-{'dzsave': dzsave, 'written': written, 'read': read}[sys.argv[2]]()
+def iiif():
+    import functools
+    import http.server
+    import threading
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(Quiet, directory=os.getcwd()))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    at = '127.0.0.1:%d' % server.server_address[1]
+    write(picture('rgb', 301, 155), 'in.pam')
+    for version, layout in (('2.0', 'iiif'), ('3.0', 'iiif3')):
+        run('-i', 'in.pam', '-o', layout, f'--pyramid={layout}:id=http://{at}')
+        # Its squares of colours are a picture of its own.
+        said = subprocess.run(['iiif-validate.py', '-s', at, '-i', layout, '--version', version, '--level', '0', '-v', '--test', 'info_json',
+                               '--test', 'id_basic', '--test', 'format_jpg'], capture_output=True, text=True)
+        if 'Done (3 tests, 0 failures)' not in said.stdout:
+            print(layout + ':', said.stdout[-1000:], said.stderr[-1000:])
+
+
+if sys.argv[2] == 'iiif':
+    iiif()
+else:
+    import pyvips
+    pyvips.cache_set_max(0)
+    {'dzsave': dzsave, 'written': written, 'read': read}[sys.argv[2]]()

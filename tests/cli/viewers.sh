@@ -28,6 +28,11 @@ peers written tifffile openslide
 begin "TIFFs of tiles by tifffile and libvips are read whole, in part and at their levels"
 peers read tifffile imagecodecs
 
+begin "IIIF's validator finds no fault with info.json and the whole picture"
+lacking=$(lacks numpy)
+command -v iiif-validate.py >/dev/null || lacking="there is no iiif-validate.py"
+[ -n "$lacking" ] || problems=$(python3 "$here/pyramids.py" "$GPUFILTER" iiif 2>&1 | head -n 20)
+
 begin "IIIF: a strip of the edge that two levels name alike is that of the finer one; the whole and narrow pictures have viewers' names"
 gpufilter -i in.ppm -o strip.png resize=w=513:h=3
 gpufilter -i in.ppm -o narrow.png resize=w=40:h=100
