@@ -198,6 +198,8 @@ void put_format_seeds(void)
         if (!type->library || !type->create ||
             gf_library_load(type->library, type->name, GF_ERROR_UNAVAILABLE, &error))
             continue;
+        if (type->format == GF_FILE_TIFF)
+            put_levels();
         for (int kind = 0; type->animates && kind < 4; kind++)
             if (kind < 2 || (type->lossless_bits >= 8 && type->format != GF_FILE_GIF))
                 put_animation(type, 3 + kind % 2, kind / 2);
@@ -210,7 +212,5 @@ void put_format_seeds(void)
         }
     }
     put_raw();
-    if (!gf_library_load(gf_file_type(GF_FILE_TIFF)->library, "", GF_ERROR_UNAVAILABLE, &error))
-        put_levels();
     put_slide();
 }
