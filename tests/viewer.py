@@ -2,11 +2,10 @@
 
     viewer.py OPENSEADRAGON.js PROGRAM PICTURE.png [SHOTS]
 
-Makes pyramids of each layout, of JPEG and PNG tiles, serves them on this machine alone, and takes pictures of the whole, of a small copy
-and of a part. Prints what is wrong in a line each. SHOTS is a folder in which the pictures stay.
+Makes pyramids of each layout, serves them on this machine alone, and takes pictures of the whole, of a small copy and of a part, which
+stay in the folder SHOTS. Prints what is wrong in a line each.
 """
 import base64
-import functools
 import http.server
 import os
 import shutil
@@ -53,7 +52,6 @@ def psnr(program, picture, chain, shot):
 
 
 def begin(browser, address, source):
-    browser.size(400, 300)
     browser.events = []
     browser.call('Page.navigate', url=address + '/page.html')
     browser.wait('Page.loadEventFired')
@@ -76,7 +74,7 @@ def show(browser, width, height, bounds, shot):
     picture = browser.call('Page.captureScreenshot')
     with open(shot, 'wb') as file:
         file.write(base64.b64decode(picture['data']))
-    # A viewer of Google's tiles asks for those beside the picture, too.
+    # Of Google's tiles it asks for those beside the picture, too.
     lost = [event['params']['entry']['url'] for event in browser.events if event.get('method') == 'Log.entryAdded' and
             '/favicon.' not in event['params']['entry'].get('url', '/favicon.') and '/g/' not in event['params']['entry']['url']]
     return 'not there: ' + lost[0] if lost else None
@@ -92,7 +90,7 @@ def main(library, program, picture, shots=None):
         shutil.copy(library, 'openseadragon.js')
         with open('page.html', 'w') as file:
             file.write(PAGE)
-        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(Quiet, directory=folder))
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Quiet)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = 'http://127.0.0.1:%d' % server.server_address[1]
         browser = Browser(shutil.which('chromium') or shutil.which('chromium-browser') or shutil.which('google-chrome'), folder + '/profile')
