@@ -262,4 +262,5 @@ def main(arguments):
     return failed
 
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

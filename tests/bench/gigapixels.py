@@ -124,6 +124,7 @@ def gpufilter(job, *arguments, by=device, gigapixels=side * side / 1e9, **bounds
     return run(job, "gpufilter", [program, "-q", by, "--max-pixels=100G", *arguments], gigapixels, **bounds)
 
 
+# libvips' JPEG tiles have the program's 4:2:0 by subsample-mode, and those of its TIFFs, which are RGB from 90 on, below 90.
 def vips(job, *arguments, gigapixels=side * side / 1e9):
     if shutil.which("vips") and os.environ.get("BENCH_PEERS") != "0":
         run(job, "libvips", ["vips", *arguments], gigapixels)
@@ -161,12 +162,12 @@ try:
     gpufilter("to a small copy", "-i", tiled, "-o", f"{out}/small.jpg", "resize=w=1024:kernel=box:load=full", least=10 if on_gpu else 0)
     gpufilter("tiles to tiles, blurred", "--tiff-compression=jpeg", f"--tile-size={TILE}", "-i", tiled, "-o", f"{out}/blurred.tif", "blur=2",
               least=5 if on_gpu else 0)
-    vips("tiles to tiles, blurred", "gaussblur", tiled, f"{out}/blurred.tif[tile,tile-width={TILE},tile-height={TILE},compression=jpeg,Q=90,bigtiff]", "2")
+    vips("tiles to tiles, blurred", "gaussblur", tiled, f"{out}/blurred.tif[tile,tile-width={TILE},tile-height={TILE},compression=jpeg,Q=89,bigtiff]", "2")
     gpufilter("to a pyramid in one file", "--tiff-compression=jpeg", "--pyramid", "-i", tiled, "-o", f"{work}/pyramid.tif",
               least=1.5 if on_gpu else 0, most_gb=2)
     vips("to a pyramid in one file", "tiffsave", tiled, f"{out}/pyramid.tif", "--tile", "--tile-width=256", "--tile-height=256", "--pyramid",
-         "--compression=jpeg", "--Q=90", "--bigtiff")
-    vips("to tiles of Deep Zoom", "dzsave", tiled, f"{out}/slide", "--suffix=.jpeg[Q=90]")
+         "--compression=jpeg", "--Q=89", "--bigtiff")
+    vips("to tiles of Deep Zoom", "dzsave", tiled, f"{out}/slide", "--suffix=.jpeg[Q=90,subsample-mode=on]")
     gpufilter("to tiles of Deep Zoom", "-i", tiled, "-o", f"{out}/slide.dzi", most_s=15 if on_gpu else 0, most_gb=2)
     files, size = count_files(out)
     if files > 1:

@@ -60,7 +60,7 @@ size g/2/1/2.png 128 128
 run 0 gpufilter -i odd.png -o i --pyramid=iiif:id=https://example.org:80/iiif --tile-size=128
 [ "$(tree i)" = "0,0,128,128/128,/0/default.jpg 0,0,256,155/128,/0/default.jpg 0,0,301,155/76,/0/default.jpg 0,128,128,27/128,/0/default.jpg \
 128,0,128,128/128,/0/default.jpg 128,128,128,27/128,/0/default.jpg 256,0,45,128/45,/0/default.jpg 256,0,45,155/23,/0/default.jpg \
-256,128,45,27/45,/0/default.jpg info.json " ] || problem "$(tree i)"
+256,128,45,27/45,/0/default.jpg full/76,/0/default.jpg info.json " ] || problem "$(tree i)"
 grep -q '"@id": "https://example.org:80/iiif/i"' i/info.json || problem "$(cat i/info.json)"
 run 2 gpufilter -i odd.png -o a --pyramid=iiif
 stderr_like '.* the URL above the output.s folder: iiif:id=https://example.org/iiif$'

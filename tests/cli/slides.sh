@@ -135,6 +135,14 @@ for step in 1 2 3 4 5 6 7 8 9; do
             problem "$each at $at: exit status $got: $(cat stderr)"
     done
 done
+rm -f x.png
+# OpenSlide tells what libjpeg warns of while it decodes; it does not read on to the end of a JPEG, where zeros often show alone.
+at=$((bytes / 2))
+{ head -c $at a.ndpi && printf '\377\331' && tail -c +$((at + 3)) a.ndpi; } >marker.ndpi
+run 4 gpufilter -q -i marker.ndpi -o x.png
+stderr_is "gpufilter: marker.ndpi: damaged: Corrupt JPEG data: premature end of data segment (to keep what there is: --allow-truncated)"
+absent x.png
+run 0 gpufilter -q --allow-truncated -i marker.ndpi -o x.png
 for each in Data.dat Index.dat Slidedat.ini; do
     cp b/$each whole
     head -c $(($(wc -c <whole) / 2)) whole >b/$each

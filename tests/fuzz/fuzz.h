@@ -26,11 +26,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         } \
     } while (0)
 
+#ifndef FUZZ_ASAN_MORE
+#define FUZZ_ASAN_MORE ""
+#endif
+
 /* Large freed blocks are not kept: each codec allocates half a megabyte for each picture. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-    return "quarantine_size_mb=4:malloc_context_size=8:allocator_may_return_null=1";
+    return "quarantine_size_mb=4:malloc_context_size=8:allocator_may_return_null=1" FUZZ_ASAN_MORE;
 }
 
 /* libarchive 3.6 leaks what it keeps of an archive whose writing fails; fontconfig leaks 288 bytes

@@ -96,6 +96,77 @@ static void put_raw(void)
     put_seed("raw", file, sizeof file);
 }
 
+/* Pyramids and tiles, each with a byte of what is read and four of a rectangle. */
+static void put_levels(void)
+{
+    static const char *const pyramids[] = {NULL, "", "subifds", "cog"};
+    static const int compressions[] = {GF_TIFF_DEFLATE, GF_TIFF_LZW, GF_TIFF_NONE, GF_TIFF_JPEG};
+    for (int kind = 0; kind < 32; kind++) {
+        struct gf_options options = fuzz_options();
+        options.pyramid = pyramids[kind % 4];
+        options.tiff_compression = compressions[kind / 4 % 4];
+        options.tile_size = 16;
+        options.subsampling = GF_SUBSAMPLING_420;
+        struct gf_image image = fuzz_image(
+            (struct gf_format){33, 25, kind < 16 ? 3 : 1,
+                               options.tiff_compression == GF_TIFF_JPEG || kind < 16 ? 8 : 16});
+        for (size_t i = 0; i < image.pitch * (size_t)image.format.height; i++)
+            image.data[i] = (uint8_t)(i / 33 * 2);
+        size_t size;
+        uint8_t *const file = fuzz_encode(&image, GF_FILE_TIFF, NULL, &options, &size),
+                       *const seed = malloc(size + 5);
+        memcpy(seed, (const uint8_t[]){(uint8_t)kind, 7, 9, 31, 25}, 5);
+        memcpy(seed + 5, file, size);
+        put_seed("levels", seed, size + 5);
+        free(seed);
+        free(file);
+        free(image.data);
+    }
+}
+
+/* Puts a slide of Hamamatsu: a TIFF whose only strip is a JPEG, of 48x40. */
+static void put_slide(void)
+{
+    enum { WIDTH = 48, HEIGHT = 40, SHORT = 3, LONG = 4, RATIONAL = 5, FLOAT = 11, SIGNED = 9 };
+    const struct gf_options options = fuzz_options();
+    struct gf_image image = fuzz_image((struct gf_format){WIDTH, HEIGHT, 3, 8});
+    for (size_t i = 0; i < image.pitch * HEIGHT; i++)
+        image.data[i] = (uint8_t)(i / 48 * 5);
+    size_t size;
+    uint8_t *const jpeg = fuzz_encode(&image, GF_FILE_JPEG, NULL, &options, &size);
+    const uint32_t at = 8 + (uint32_t)(size + 1) / 2 * 2, after = at + 2 + 17 * 12 + 4;
+    const uint32_t entries[17][3] = {{256 | LONG << 16, 1, WIDTH},
+                                     {257 | LONG << 16, 1, HEIGHT},
+                                     {258 | SHORT << 16, 3, after + 8},
+                                     {259 | SHORT << 16, 1, 7},
+                                     {262 | SHORT << 16, 1, 6},
+                                     {273 | LONG << 16, 1, 8},
+                                     {277 | SHORT << 16, 1, 3},
+                                     {278 | LONG << 16, 1, HEIGHT},
+                                     {279 | LONG << 16, 1, (uint32_t)size},
+                                     {282 | RATIONAL << 16, 1, after},
+                                     {283 | RATIONAL << 16, 1, after},
+                                     {296 | SHORT << 16, 1, 3},
+                                     {65420 | LONG << 16, 1, 1},
+                                     {65421 | FLOAT << 16, 1, 0x41a00000},
+                                     {65422u | SIGNED << 16, 1, 0},
+                                     {65423u | SIGNED << 16, 1, 0},
+                                     {65424u | SIGNED << 16, 1, 0}};
+    static const uint32_t tail[] = {0, 40000, 1, 8 | 8 << 16, 8};
+    uint8_t *const file = calloc(1, after + 14 + 4);
+    memcpy(file, "II*\0", 4);
+    memcpy(file + 4, &at, 4);
+    memcpy(file + 8, jpeg, size);
+    file[at] = 17;
+    memcpy(file + at + 2, entries, sizeof entries);
+    memcpy(file + after - 4, tail, 4 * 5 - 2);
+    for (size_t more = 0; more < 4; more++) /* by its size the target chooses what is read */
+        put_seed("slide", file, after + 14 + more);
+    free(file);
+    free(jpeg);
+    free(image.data);
+}
+
 /* Frames and grids, for the reader of HEIC's boxes. */
 static void put_heic(void)
 {
@@ -127,6 +198,8 @@ void put_format_seeds(void)
         if (!type->library || !type->create ||
             gf_library_load(type->library, type->name, GF_ERROR_UNAVAILABLE, &error))
             continue;
+        if (type->format == GF_FILE_TIFF)
+            put_levels();
         for (int kind = 0; type->animates && kind < 4; kind++)
             if (kind < 2 || (type->lossless_bits >= 8 && type->format != GF_FILE_GIF))
                 put_animation(type, 3 + kind % 2, kind / 2);
@@ -139,4 +212,5 @@ void put_format_seeds(void)
         }
     }
     put_raw();
+    put_slide();
 }

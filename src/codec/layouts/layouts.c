@@ -154,19 +154,28 @@ static long long number_of(const struct gf_pyramid *pyramid, const struct gf_til
     return number;
 }
 
-/* IIIF names a part of the picture, and the size to which it is scaled. */
-static void name_iiif(const struct layout_store *store, const struct gf_tile *tile, char *name)
+/* IIIF names a part of the picture, and the size to which it is scaled. By the `other` name a
+ * viewer asks for the whole picture, and for what has the picture's width. */
+static void name_iiif(const struct layout_store *store, const struct gf_tile *tile, bool other,
+                      char *name)
 {
     const struct gf_format whole = store->pyramid.format, format = tile->format;
+    const bool is_3 = store->layout == GF_LAYOUT_IIIF3;
     const long long scale = 1LL << tile->level, x = tile->x * scale, y = tile->y * scale,
                     side = store->pyramid.tile_width * scale;
-    char height[16] = "";
-    if (store->layout == GF_LAYOUT_IIIF3)
-        snprintf(height, sizeof height, "%d", format.height);
-    snprintf(name, NAME_SIZE, "%lld,%lld,%lld,%lld/%d,%s/0/default.%s", x, y,
-             side < whole.width - x ? side : whole.width - x,
-             side < whole.height - y ? side : whole.height - y, format.width, height,
-             extension(store));
+    char part[80] = "full", size[30] = "";
+    if (!other || tile->level + 1 < store->pyramid.levels)
+        snprintf(part, sizeof part, "%lld,%lld,%lld,%lld", x, y,
+                 side < whole.width - x ? side : whole.width - x,
+                 side < whole.height - y ? side : whole.height - y);
+    if (other && !tile->level && format.width == whole.width &&
+        (!is_3 || format.height == whole.height))
+        strcpy(size, is_3 ? "max" : "full");
+    else if (is_3)
+        snprintf(size, sizeof size, "%d,%d", format.width, format.height);
+    else
+        snprintf(size, sizeof size, "%d,", format.width);
+    snprintf(name, NAME_SIZE, "%s/%s/0/default.%s", part, size, extension(store));
 }
 
 /* Writes the name of a tile within the folder of tiles. */
@@ -186,8 +195,29 @@ static void name_tile(const struct layout_store *store, const struct gf_tile *ti
         snprintf(name, NAME_SIZE, "%d/%d/%d.%s", level, tile->row, tile->column, extension(store));
         break;
     default:
-        name_iiif(store, tile, name);
+        name_iiif(store, tile, false, name);
     }
+}
+
+/* Whether the tile of the level before that begins there has the same name in IIIF: a strip of the
+ * right or lower edge may be the same part, in as many pixels. Viewers then show the finer one. */
+static bool is_named_before(const struct layout_store *store, const struct gf_tile *tile,
+                            const char *name)
+{
+    const struct gf_pyramid *const pyramid = &store->pyramid;
+    struct gf_tile finer = *tile;
+    char other[NAME_SIZE];
+    if (store->layout < GF_LAYOUT_IIIF || !tile->level)
+        return false;
+    finer.level--;
+    finer.x *= 2;
+    finer.y *= 2;
+    const int width = pyramid->level[finer.level].width - finer.x,
+              height = pyramid->level[finer.level].height - finer.y;
+    finer.format.width = width < pyramid->tile_width ? width : pyramid->tile_width;
+    finer.format.height = height < pyramid->tile_height ? height : pyramid->tile_height;
+    name_iiif(store, &finer, false, other);
+    return !strcmp(name, other);
 }
 
 /* Returns the last part of the output's name, and its length without the extension of a file. */
@@ -322,17 +352,15 @@ static enum gf_status layout_put(struct gf_tile_store *base, const struct gf_til
                                  const struct gf_coded *coded, struct gf_error *error)
 {
     struct layout_store *const store = (struct layout_store *)base;
-    char name[NAME_SIZE];
+    char name[NAME_SIZE], other[NAME_SIZE];
     name_tile(store, tile, name);
-    if (!coded->size)
+    if (!coded->size || is_named_before(store, tile, name))
         return GF_OK;
     GF_TRY(put_file(store, name, coded->data, coded->size, error));
-    if (store->pyramid.levels > 1 || store->layout < GF_LAYOUT_IIIF)
+    if (store->layout < GF_LAYOUT_IIIF)
         return GF_OK;
-    /* Viewers ask for a picture of one tile by another name. */
-    snprintf(name, sizeof name, "full/%s/0/default.%s",
-             store->layout == GF_LAYOUT_IIIF ? "full" : "max", extension(store));
-    return put_file(store, name, coded->data, coded->size, error);
+    name_iiif(store, tile, true, other);
+    return strcmp(name, other) ? put_file(store, other, coded->data, coded->size, error) : GF_OK;
 }
 
 /* ---- what describes the tiles ---- */

@@ -84,7 +84,9 @@ static void flatten(const struct slide_source *source, const uint32_t *from, int
     }
 }
 
-/* Reads a piece of the band, which the window may cut. */
+/* Reads a piece of the band, which the window may cut. OpenSlide fails at what libjpeg warns of,
+ * but does not read to a JPEG's end, so that damage that makes sound codes, as zeros often do, goes
+ * untold. */
 static enum gf_status read_piece(void *context, int thread, int item, struct gf_error *error)
 {
     const struct slide_source *const source = context;
