@@ -339,8 +339,8 @@ static enum gf_status take_window(struct gf_pipeline *pipeline, struct gf_source
         gf_plan_window(gf_pipeline_chain(pipeline), source->format, request);
     if (!source->window)
         return GF_OK;
-    if ((window.width < source->format.width || window.height < source->format.height) &&
-        source->window(source, window, 0)) {
+    if (window.width < source->format.width || window.height < source->format.height) {
+        GF_TRY(source->window(source, window, 0, error));
         request->window = explanation->window = window;
         explanation->blocks = source->blocks;
     }
