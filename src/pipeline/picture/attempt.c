@@ -109,9 +109,12 @@ static uint64_t area(struct gf_rectangle window)
 /* Finds the part of the picture that the branch's chain needs. */
 static void find_window(const struct gf_attempt *attempt, struct gf_branch *branch)
 {
+    const struct gf_pipeline *const pipeline = attempt->pipeline;
     const struct gf_source *const source = attempt->source;
     branch->window = (struct gf_rectangle){.width = 0};
-    if (!source || !source->window || attempt->whole)
+    if (!source || !source->window || attempt->whole ||
+        (pipeline->backend && pipeline->backend->calls->coders && !pipeline->no_device_codec &&
+         gf_device_decodes_whole(source, &pipeline->options)))
         return;
     gf_pipeline_select(attempt->pipeline, branch->number);
     const struct gf_rectangle window =

@@ -99,7 +99,7 @@ struct gf_source {
      * checked. `more` is the number of rectangles that will follow: what they may need again is
      * kept. Sets `blocks` and `memory`. After a failure the source can only be closed. NULL: the
      * picture can only be read as a whole. It may be called at any time, but not after reduce() or
-     * take_level(). */
+     * take_level(); of a JPEG only before the first read(). */
     enum gf_status (*window)(struct gf_source *source, struct gf_rectangle rectangle, int more,
                              struct gf_error *error);
     int blocks; /* after window(): number of the file's tiles or strips that will be decoded; 0:
