@@ -7,13 +7,16 @@ gpufilter -q -i wide.ppm -o gray.pgm grayscale
 gpufilter -q -i gray.pgm -o gray.png
 gpufilter -q -i gray.pgm -o bits.tif --depth=1
 gpufilter -q -i wide.ppm -o wide.jpg
+gpufilter -q -i wide.ppm -o wide.bmp
+gpufilter -q -i wide.ppm -o wide.y4m
+gpufilter -q -i wide.y4m -o y4m.png
 gpufilter -q -i wide.jpg -o jpeg.png
 gpufilter -q -i bits.tif -o bits.png
 
 # alike CHAIN: the PNG and the other files of the same pixels give the same result.
 alike()
 {
-    for pair in wide.png:wide.ppm wide.png:none.tif wide.png:lzw.tif gray.png:gray.pgm bits.png:bits.tif jpeg.png:wide.jpg; do
+    for pair in wide.png:wide.ppm wide.png:none.tif wide.png:lzw.tif wide.png:wide.bmp y4m.png:wide.y4m gray.png:gray.pgm bits.png:bits.tif jpeg.png:wide.jpg; do
         run 0 gpufilter -q -i "${pair%:*}" -o whole.pam "$1"
         run 0 gpufilter -q -i "${pair#*:}" -o part.pam "$1"
         cmp -s whole.pam part.pam || problem "${pair#*:}: $1"

@@ -224,6 +224,36 @@ static void test_pnm(void **state)
     close_file(&opened);
 }
 
+/* Frames of a Y4M, and BMPs of palettes and colours, whose lowest row comes first. */
+static void test_frames_and_bitmaps(void **state)
+{
+    static const char *const chroma[] = {"420jpeg", "422", "444p10", "mono"};
+    for (size_t i = 0; i < sizeof chroma / sizeof *chroma; i++) {
+        enum { MOST = 3 * 2 * 77 * 55 };
+        struct bytes file = {0};
+        char header[80];
+        unsigned seed = 5;
+        const int length =
+            snprintf(header, sizeof header, "YUV4MPEG2 W77 H55 F25:1 C%s\nFRAME\n", chroma[i]);
+        append(&file, header, (size_t)length);
+        for (int b = 0; b < MOST; b++) {
+            const unsigned char byte =
+                i == 2 && b % 2 ? next_random(&seed) & 3 : next_random(&seed) & 255;
+            append(&file, &byte, 1);
+        }
+        save(in_folder("a.y4m"), file.data, file.size);
+        free(file.data);
+        check_windows(in_folder("a.y4m"));
+    }
+    for (int channels = 1; channels <= 4; channels += channels == 1 ? 2 : 1) {
+        const struct gf_options options = plain_options();
+        struct picture picture = random_picture(61, 47, channels, 8);
+        assert_int_equal(encode(in_folder("a.bmp"), &picture, &options), GF_OK);
+        check_windows(in_folder("a.bmp"));
+        free_picture(&picture);
+    }
+}
+
 /* Tiles that several windows need are decoded once, if the source knows that others follow. */
 static void test_kept_tiles(void **state)
 {
@@ -271,8 +301,9 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiff_tiles), cmocka_unit_test(test_tiff_strips),
-        cmocka_unit_test(test_pnm),        cmocka_unit_test(test_kept_tiles),
-        cmocka_unit_test(test_limit),      cmocka_unit_test(test_time),
+        cmocka_unit_test(test_pnm),        cmocka_unit_test(test_frames_and_bitmaps),
+        cmocka_unit_test(test_kept_tiles), cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_time),
     };
     return cmocka_run_group_tests_name("windows", tests, make_folder, remove_folder);
 }

@@ -61,8 +61,9 @@ struct bmp {
     struct mask mask[4];
     unsigned char palette[PALETTE_MOST][3]; /* RGB; black from number `colours` on */
     unsigned colours;                       /* number of entries of the palette */
-    bool beyond; /* a pixel has had an index beyond the end of the palette */
-    size_t data; /* offset of the pixels in the file */
+    bool beyond;       /* a pixel has had an index beyond the end of the palette */
+    size_t data;       /* offset of the pixels in the file */
+    int width, height; /* the size of the whole picture */
 };
 
 static const unsigned char *header_of(const struct bmp *bmp)
@@ -195,6 +196,11 @@ static enum gf_status read_metadata(struct bmp *bmp, uint32_t header, struct gf_
     return GF_OK;
 }
 
+static bool has_runs(const struct bmp *bmp)
+{
+    return bmp->compression == GF_BMP_RLE4 || bmp->compression == GF_BMP_RLE8;
+}
+
 /* Fails if the file is too short for the rows. Run-length coded pixels are checked while they are
  * decoded. */
 static enum gf_status check_length(const struct bmp *bmp, int width, int height,
@@ -203,8 +209,7 @@ static enum gf_status check_length(const struct bmp *bmp, int width, int height,
     const uint64_t stride = bmp_stride(width, bmp->depth),
                    last = ((uint64_t)width * (uint64_t)bmp->depth + 7) / 8;
     const uint64_t left = bmp->whole.file.size - bmp->data;
-    const bool runs = bmp->compression == GF_BMP_RLE4 || bmp->compression == GF_BMP_RLE8;
-    if (runs || left >= stride * (uint64_t)(height - 1) + last)
+    if (has_runs(bmp) || left >= stride * (uint64_t)(height - 1) + last)
         return GF_OK;
     return gf_fail_truncated(error, bmp->whole.name, (int64_t)(left / stride), height);
 }
@@ -234,6 +239,10 @@ static enum gf_status describe(struct bmp *bmp, uint32_t header, struct gf_error
                                                      channels, 8, 0, error);
     if (!status)
         status = check_length(bmp, (int)width, (int)height, error);
+    bmp->width = (int)width;
+    bmp->height = (int)height;
+    if (has_runs(bmp))
+        bmp->whole.base.window = NULL;
     stored->bits = has_palette ? bmp->depth : 0;
     stored->colour = has_palette && channels > 1 ? GF_STORED_PALETTE : GF_STORED_PLAIN;
     return status;
@@ -271,11 +280,13 @@ static inline void put_index(struct bmp *bmp, unsigned index, unsigned char *to)
     memcpy(to, bmp->palette[index], (size_t)bmp->whole.base.format.channels);
 }
 
+/* Decodes a row of the window from one of the file. */
 static void decode_row(struct bmp *bmp, const unsigned char *row, unsigned char *to)
 {
     const struct gf_format format = bmp->whole.base.format;
-    const size_t depth = (size_t)bmp->depth, per_byte = depth < 8 ? 8 / depth : 1;
-    for (size_t x = 0; x < (size_t)format.width; x++, to += format.channels) {
+    const size_t depth = (size_t)bmp->depth, per_byte = depth < 8 ? 8 / depth : 1,
+                 first = (size_t)bmp->whole.window.x, end = first + (size_t)format.width;
+    for (size_t x = first; x < end; x++, to += format.channels) {
         if (depth <= 8) {
             const size_t shift = 8 - depth - x % per_byte * depth;
             put_index(bmp, row[x / per_byte] >> shift & ((1u << depth) - 1), to);
@@ -387,12 +398,14 @@ static enum gf_status decode(struct gf_whole_source *whole, unsigned char *pixel
                              struct gf_error *error)
 {
     struct bmp *const bmp = (struct bmp *)whole;
-    const bool runs = bmp->compression == GF_BMP_RLE8 || bmp->compression == GF_BMP_RLE4;
-    const enum gf_status status = runs ? decode_runs(bmp, pixels, error) : GF_OK;
-    const uint64_t stride = bmp_stride(whole->base.format.width, bmp->depth);
-    for (int y = 0; y < whole->base.format.height && !runs; y++)
-        decode_row(bmp, whole->file.data + bmp->data + stride * (uint64_t)y,
-                   pixel_at(bmp, pixels, 0, y));
+    const struct gf_format format = whole->base.format;
+    const enum gf_status status = has_runs(bmp) ? decode_runs(bmp, pixels, error) : GF_OK;
+    const uint64_t stride = bmp_stride(bmp->width, bmp->depth);
+    for (int y = 0; y < format.height && !has_runs(bmp); y++) {
+        const int row = whole->window.y + y, at = bmp->top_down ? row : bmp->height - 1 - row;
+        decode_row(bmp, whole->file.data + bmp->data + stride * (uint64_t)at,
+                   pixels + (size_t)y * gf_row_bytes(format));
+    }
     if (!status && bmp->depth <= 8 && bmp->beyond)
         gf_warn(&whole->options,
                 "%s: some of its pixels have an index beyond its palette of %u: they are black",
@@ -403,8 +416,11 @@ static enum gf_status decode(struct gf_whole_source *whole, unsigned char *pixel
 enum gf_status gf_bmp_source_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_source **source, struct gf_error *error)
 {
-    static const struct gf_whole_calls calls = {
-        .size = sizeof(struct bmp), .read_header = read_header, .decode = decode, .blank = true};
+    static const struct gf_whole_calls calls = {.size = sizeof(struct bmp),
+                                                .read_header = read_header,
+                                                .decode = decode,
+                                                .blank = true,
+                                                .parts = true};
     return gf_whole_source_open(&calls, input, options, source, error);
 }
 

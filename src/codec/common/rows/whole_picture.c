@@ -130,7 +130,7 @@ static enum gf_status decode(struct gf_whole_source *source, struct gf_error *er
     source->decoded = true;
     errno = 0; /* gf_whole_source_fail() reads errno */
     const enum gf_status status = source->calls->decode(source, source->pixels, error);
-    if (source->frame >= source->last)
+    if (source->frame >= source->last && !source->base.window)
         release(source);
     return status;
 }
@@ -174,6 +174,31 @@ static void whole_reduce(struct gf_source *base, int reduction)
     base->format.height = (base->format.height + reduction - 1) / reduction;
 }
 
+static void count_memory(struct gf_whole_source *source, double library_bytes)
+{
+    const struct gf_format format = source->base.format;
+    const double pixels = (double)format.width * (double)format.height;
+    source->base.memory = (struct gf_codec_memory){
+        (source->borrowed ? 0 : source->file.size) +
+            (uint64_t)(pixels * (format.channels * format.bits / 8 + library_bytes)),
+        "it is decoded as a whole"};
+}
+
+static enum gf_status whole_window(struct gf_source *base, struct gf_rectangle window, int more,
+                                   struct gf_error *error)
+{
+    struct gf_whole_source *const source = (struct gf_whole_source *)base;
+    free(source->pixels);
+    source->pixels = NULL;
+    source->decoded = false;
+    source->row = 0;
+    source->window = window;
+    base->format.width = window.width;
+    base->format.height = window.height;
+    count_memory(source, 0);
+    return GF_OK;
+}
+
 static void whole_source_close(struct gf_source *base)
 {
     struct gf_whole_source *const source = (struct gf_whole_source *)base;
@@ -190,11 +215,9 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
     struct gf_source *const base = &source->base;
     GF_TRY(gf_size_check(source->name, width, height, &source->options, error));
     base->format = (struct gf_format){(int)width, (int)height, channels, bits};
-    const double pixels = (double)width * (double)height;
+    source->window = (struct gf_rectangle){.width = (int)width, .height = (int)height};
     base->file_bytes = source->file.size;
-    base->memory = (struct gf_codec_memory){
-        source->file.size + (uint64_t)(pixels * (channels * bits / 8 + library_bytes)),
-        "it is decoded as a whole"};
+    count_memory(source, library_bytes);
     return GF_OK;
 }
 
@@ -219,7 +242,8 @@ enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct g
     opened->last = gf_input_pages(input).last;
     opened->headers_only = gf_input_headers_only(input);
     opened->file = file;
-    if (!file.data && opened->headers_only)
+    opened->base.window = calls->parts ? whole_window : NULL;
+    if (!file.data && (opened->headers_only || calls->parts))
         opened->borrowed = gf_input_borrow(input, &opened->file.data, &opened->file.size);
     enum gf_status status =
         file.data || opened->borrowed ? GF_OK : gf_whole_file(input, options, &opened->file, error);

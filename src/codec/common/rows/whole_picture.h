@@ -31,6 +31,9 @@ struct gf_whole_calls {
     /* decode() gets `pixels` filled with zeros; memory pages that it does not write take no
      * memory. */
     bool blank;
+    /* decode() can decode the part source->window alone, to rows of its size. The bytes of `file`
+     * may then belong to the input. */
+    bool parts;
 };
 
 struct gf_whole_source {
@@ -43,10 +46,11 @@ struct gf_whole_source {
     int frame;        /* number of the frame that decode() is to decode, if several are wanted */
     int sound;        /* number of pictures before the file's damage, if read_header() has set it */
     struct gf_blob file;
-    bool headers_only;     /* no row will be read */
-    bool borrowed;         /* the bytes of `file` belong to the input */
-    unsigned char *pixels; /* NULL until the first row is read */
-    bool decoded;          /* the present picture is in `pixels` */
+    bool headers_only;          /* no row will be read */
+    bool borrowed;              /* the bytes of `file` belong to the input */
+    struct gf_rectangle window; /* the part of the picture that is wanted */
+    unsigned char *pixels;      /* NULL until the first row is read */
+    bool decoded;               /* the present picture is in `pixels` */
     bool released;
     int row;
 };
