@@ -224,7 +224,16 @@ static void test_pnm(void **state)
     close_file(&opened);
 }
 
-/* Frames of a Y4M, and BMPs of palettes and colours, whose lowest row comes first. */
+static void set_byte(const char *path, long at, unsigned char byte)
+{
+    FILE *const file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    assert_int_equal(fwrite(&byte, 1, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Frames of a Y4M, and BMPs of palettes and colours, of the lowest and of the upper row first. */
 static void test_frames_and_bitmaps(void **state)
 {
     static const char *const chroma[] = {"420jpeg", "422", "444p10", "mono"};
@@ -247,8 +256,12 @@ static void test_frames_and_bitmaps(void **state)
     }
     for (int channels = 1; channels <= 4; channels += channels == 1 ? 2 : 1) {
         const struct gf_options options = plain_options();
-        struct picture picture = random_picture(61, 47, channels, 8);
+        struct picture picture = random_picture(211, 147, channels, 8);
         assert_int_equal(encode(in_folder("a.bmp"), &picture, &options), GF_OK);
+        check_windows(in_folder("a.bmp"));
+        set_byte(in_folder("a.bmp"), 22, (unsigned char)-147); /* the height: of upper rows first */
+        for (int i = 23; i < 26; i++)
+            set_byte(in_folder("a.bmp"), i, 255);
         check_windows(in_folder("a.bmp"));
         free_picture(&picture);
     }

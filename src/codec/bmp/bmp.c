@@ -43,7 +43,7 @@ static inline uint64_t bmp_stride(int width, int depth)
 /* ---- reading: palettes of 1, 2, 4 and 8 bits, RLE4 and RLE8, and 16, 24 and 32 bits with and
  * without masks, from the header of OS/2 to the one of version 5 ---- */
 
-enum { PALETTE_MOST = 256 };
+enum { PALETTE_MOST = 256, MASKS_BYTES = 16 };
 
 /* Where a sample lies in a pixel of 16 or 32 bits. */
 struct mask {
@@ -189,6 +189,7 @@ static enum gf_status read_metadata(struct bmp *bmp, uint32_t header, struct gf_
     if (header < GF_BMP_V5 || u32(at + GF_BMP_AT_COLOURS) != GF_BMP_EMBEDDED)
         return GF_OK;
     const uint32_t begin = u32(at + GF_BMP_AT_PROFILE), bytes = u32(at + GF_BMP_AT_PROFILE + 4);
+    GF_TRY(gf_whole_source_need(&bmp->whole, GF_BMP_FILE_HEADER + (uint64_t)begin, bytes, error));
     if (begin > size || bytes > size - begin)
         gf_warn(&bmp->whole.options, "%s: its ICC profile is cut and left out", bmp->whole.name);
     else if (!gf_blob_set(&metadata->icc, at + begin, bytes))
@@ -258,6 +259,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     size_t end = GF_BMP_FILE_HEADER + (size_t)header;
     if (end > whole->file.size)
         return gf_fail_truncated(error, whole->name, -1, 0);
+    GF_TRY(gf_whole_source_need(whole, end, MASKS_BYTES + 4 * PALETTE_MOST, error));
     bmp->data = u32(file + 10);
     GF_TRY(read_depth(bmp, header, error));
     if (bmp->depth > 8 && bmp->depth != 24)
@@ -399,11 +401,16 @@ static enum gf_status decode(struct gf_whole_source *whole, unsigned char *pixel
 {
     struct bmp *const bmp = (struct bmp *)whole;
     const struct gf_format format = whole->base.format;
-    const enum gf_status status = has_runs(bmp) ? decode_runs(bmp, pixels, error) : GF_OK;
     const uint64_t stride = bmp_stride(bmp->width, bmp->depth);
+    const int first =
+        bmp->top_down ? whole->window.y : bmp->height - whole->window.y - format.height;
+    const uint64_t at = bmp->data + (has_runs(bmp) ? 0 : stride * (uint64_t)first);
+    GF_TRY(gf_whole_source_need(
+        whole, at, has_runs(bmp) ? UINT64_MAX : stride * (uint64_t)format.height, error));
+    const enum gf_status status = has_runs(bmp) ? decode_runs(bmp, pixels, error) : GF_OK;
     for (int y = 0; y < format.height && !has_runs(bmp); y++) {
-        const int row = whole->window.y + y, at = bmp->top_down ? row : bmp->height - 1 - row;
-        decode_row(bmp, whole->file.data + bmp->data + stride * (uint64_t)at,
+        const int row = bmp->top_down ? y : format.height - 1 - y;
+        decode_row(bmp, whole->file.data + at + stride * (uint64_t)row,
                    pixels + (size_t)y * gf_row_bytes(format));
     }
     if (!status && bmp->depth <= 8 && bmp->beyond)

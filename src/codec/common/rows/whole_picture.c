@@ -178,9 +178,10 @@ static void count_memory(struct gf_whole_source *source, double library_bytes)
 {
     const struct gf_format format = source->base.format;
     const double pixels = (double)format.width * (double)format.height;
+    const double file = source->borrowed ? 0 : (double)source->file.size;
     source->base.memory = (struct gf_codec_memory){
-        (source->borrowed ? 0 : source->file.size) +
-            (uint64_t)(pixels * (format.channels * format.bits / 8 + library_bytes)),
+        (uint64_t)(file * format.height / source->height +
+                   pixels * (format.channels * format.bits / 8 + library_bytes)),
         "it is decoded as a whole"};
 }
 
@@ -216,9 +217,40 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
     GF_TRY(gf_size_check(source->name, width, height, &source->options, error));
     base->format = (struct gf_format){(int)width, (int)height, channels, bits};
     source->window = (struct gf_rectangle){.width = (int)width, .height = (int)height};
+    source->height = (int)height;
     base->file_bytes = source->file.size;
     count_memory(source, library_bytes);
     return GF_OK;
+}
+
+enum gf_status gf_whole_source_need(struct gf_whole_source *source, uint64_t at, uint64_t bytes,
+                                    struct gf_error *error)
+{
+    const uint64_t size = source->file.size, begin = at < size ? at : size,
+                   wanted = bytes < size - begin ? bytes : size - begin;
+    size_t got = 0;
+    if (!source->later)
+        return GF_OK;
+    GF_TRY(gf_input_read_at(source->later, (int64_t)begin, source->file.data + begin,
+                            (size_t)wanted, &got, error));
+    if (got == wanted)
+        return GF_OK;
+    GF_TRY(gf_input_check_size(source->later, error));
+    return gf_fail_truncated(error, source->name, -1, 0);
+}
+
+/* Reads the file, or of one of which parts are decoded its head. */
+static enum gf_status read_file(struct gf_whole_source *source, struct gf_input *input,
+                                struct gf_error *error)
+{
+    const int64_t size = gf_input_size(input);
+    if (!source->calls->parts || size <= GF_WHOLE_HEAD)
+        return gf_whole_file(input, &source->options, &source->file, error);
+    source->file = (struct gf_blob){malloc((size_t)size), (size_t)size};
+    if (!source->file.data)
+        return gf_fail_memory(error);
+    source->later = input;
+    return gf_whole_source_need(source, 0, GF_WHOLE_HEAD, error);
 }
 
 enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct gf_input *input,
@@ -245,8 +277,7 @@ enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct g
     opened->base.window = calls->parts ? whole_window : NULL;
     if (!file.data && (opened->headers_only || calls->parts))
         opened->borrowed = gf_input_borrow(input, &opened->file.data, &opened->file.size);
-    enum gf_status status =
-        file.data || opened->borrowed ? GF_OK : gf_whole_file(input, options, &opened->file, error);
+    enum gf_status status = file.data || opened->borrowed ? GF_OK : read_file(opened, input, error);
     errno = 0;
     if (!status)
         status = calls->read_header(opened, error);
