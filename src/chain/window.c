@@ -118,19 +118,32 @@ static struct gf_rectangle all_of(struct gf_format format)
     return (struct gf_rectangle){.width = format.width, .height = format.height};
 }
 
+/* Returns the rectangle of the steps' input that their result depends on; all of it without steps.
+ */
+static struct gf_rectangle need_of(const struct step *step, int count, struct gf_format in)
+{
+    struct gf_rectangle part = all_of(count ? step[count - 1].out : in);
+    for (int i = count - 1; i >= 0; i--)
+        go_back(&step[i], &part);
+    return part;
+}
+
 enum gf_status gf_items_window(const struct gf_plan_item *item, int items, struct gf_format in,
                                struct gf_rectangle *window, struct gf_error *error)
 {
     struct step *steps;
     int count;
     const enum gf_status status = take_steps(item, items, in, &steps, &count, error);
-    *window = all_of(in);
-    if (!status && count)
-        *window = all_of(steps[count - 1].out);
-    for (int i = count - 1; !status && i >= 0; i--)
-        go_back(&steps[i], window);
+    *window = status ? all_of(in) : need_of(steps, count, in);
     free(steps);
     return status;
+}
+
+static bool contains(struct gf_rectangle window, struct gf_rectangle part)
+{
+    return window.x <= part.x && window.y <= part.y &&
+           window.x + window.width >= part.x + part.width &&
+           window.y + window.height >= part.y + part.height;
 }
 
 /* Limits first .. *count to the part of a crop's `size` columns (or rows) that begins at `at`. */
@@ -173,11 +186,10 @@ enum gf_status gf_items_narrow(struct gf_plan *plan, struct gf_plan_item *item, 
     struct step *steps;
     int count;
     enum gf_status status = take_steps(item, items, in, &steps, &count, error);
+    if (!status && !contains(window, need_of(steps, count, in)))
+        status = gf_fail(error, GF_ERROR_UNFIT, "the chain needs more than the window");
     for (int i = 0; !status && i < count; i++)
         status = go_on(plan, &steps[i], &item[i], &window, error);
-    if (!status && (!count || window.width != steps[count - 1].out.width ||
-                    window.height != steps[count - 1].out.height))
-        status = gf_fail(error, GF_ERROR_UNFIT, "the chain needs more than the window");
     free(steps);
     return status;
 }

@@ -262,6 +262,13 @@ static void keep_description(struct gf_device_file *file, const struct gf_source
     }
 }
 
+bool gf_device_decodes_whole(const struct gf_source *source, const struct gf_options *options)
+{
+    return options->codec != GF_CODEC_CPU &&
+           (source->yuv || (source->file == GF_FILE_JPEG && source->for_device_codec &&
+                            !source->for_device_batch));
+}
+
 /* Whether the source's header leaves the file to the device. */
 static bool is_for_device(const struct gf_device_decoder *decoder, const struct gf_source *source,
                           struct gf_backend *backend)

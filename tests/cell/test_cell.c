@@ -18,6 +18,7 @@
 
 #include "support.h"
 
+#include "base/fail.h"
 #include "base/process/process.h"
 #include "base/threads/times.h"
 #include "codec/cell/cell.h"
@@ -185,6 +186,20 @@ static enum gf_status hostile_read(struct gf_source *source, int rows, unsigned 
     return is("damaged") ? gf_fail(error, GF_ERROR_INPUT, "a\x1b[31m\nb: damaged") : GF_OK;
 }
 
+static enum gf_status hostile_window(struct gf_source *source, struct gf_rectangle window, int more,
+                                     struct gf_error *error)
+{
+    source->format.width = window.width;
+    source->format.height = window.height - is("window lies");
+    if (is("window crash"))
+        raise(SIGSEGV);
+    if (is("window hang"))
+        stay();
+    return is("window fails")    ? gf_fail(error, GF_ERROR_UNFIT, "it is of another kind")
+           : is("window memory") ? gf_fail_memory(error)
+                                 : GF_OK;
+}
+
 static void hostile_close(struct gf_source *source)
 {
     (void)source;
@@ -214,6 +229,7 @@ static enum gf_status hostile_open(struct gf_input *input, const struct gf_optio
     hostile = (struct gf_source){.format = {64, 48, 3, 8},
                                  .metadata = {.orientation = 1},
                                  .read = hostile_read,
+                                 .window = hostile_window,
                                  .close = hostile_close};
     *source = &hostile;
     return GF_OK;
@@ -311,6 +327,8 @@ static enum gf_status decode_bytes(const void *data, size_t size, const struct g
     memset(&failure, 0, sizeof failure);
     assert_int_equal(gf_input_open_memory(data, size, "x.gif", &input, &failure), GF_OK);
     enum gf_status status = gf_source_open(input, options, &source, &failure);
+    if (!status && strstr(data, ":window"))
+        status = source->window(source, (struct gf_rectangle){1, 2, 3, 4}, 0, &failure);
     for (int y = 0; !status && y < source->format.height; y++) {
         assert_true(gf_row_bytes(source->format) <= sizeof row);
         status = source->read(source, 1, row, sizeof row, &failure);
@@ -441,6 +459,25 @@ static void test_lies(void **state)
     assert_dies("flood", "x.gif: the decoder gave an answer without sense");
     assert_dies("wide", "x.gif: 16777216x16777216 is 281474976710656 pixels, over "
                         "options.max_pixels=1000000000");
+}
+
+/* A window that fails is told as a row would be. */
+static void test_windows(void **state)
+{
+    const struct gf_options options = in_cells();
+    unsigned sum;
+    assert_dies("window crash", "x.gif: the decoder died (signal 11)");
+    assert_dies("window lies", "x.gif: the decoder gave an answer without sense");
+    assert_dies("window memory", "x.gif: the decoder took more than the 288 MiB of memory that it "
+                                 "was allowed");
+    assert_int_equal(decode_word("window fails", &options, &sum), GF_ERROR_UNFIT);
+    assert_string_equal(failure.text, "it is of another kind");
+    gf_time_limit_set(gf_now() + 0.2);
+    assert_int_equal(decode_word("window hang", &options, &sum), GF_ERROR_INPUT);
+    assert_string_equal(failure.text, "x.gif: the time for its decoder is up");
+    gf_time_limit_set(0);
+    assert_int_equal(decode_word("window", &options, &sum), GF_OK);
+    assert_good(&options);
 }
 
 static void test_text_of_a_failure_is_printable(void **state)
@@ -675,6 +712,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_time),
         cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_windows),
         cmocka_unit_test(test_text_of_a_failure_is_printable),
         cmocka_unit_test(test_cells_are_used_again),
         cmocka_unit_test(test_profiles),

@@ -545,6 +545,17 @@ static void assert_window(const char *text, int orientation, struct gf_rectangle
         assert_true(same_format(part.out, plan.out));
         gf_plan_free(&part);
     }
+    /* A window that lacks a column or a row on one side, of the margins, too, is refused. */
+    for (int side = 0; side < 4 && window.width < in.width; side++) {
+        struct gf_plan part;
+        request.window = window;
+        request.window.x += side == 0;
+        request.window.y += side == 1;
+        request.window.width -= side % 2 == 0;
+        request.window.height -= side % 2 == 1;
+        assert_int_equal(gf_plan_make_for(&chain, in, &request, &part, &error), GF_ERROR_UNFIT);
+        assert_non_null(strstr(error.text, "more than the window"));
+    }
     drop_plan();
 }
 

@@ -6,12 +6,17 @@ gpufilter -q -i wide.ppm -o lzw.tif --tiff-compression=lzw
 gpufilter -q -i wide.ppm -o gray.pgm grayscale
 gpufilter -q -i gray.pgm -o gray.png
 gpufilter -q -i gray.pgm -o bits.tif --depth=1
+gpufilter -q -i wide.ppm -o wide.jpg
+gpufilter -q -i wide.ppm -o wide.bmp
+gpufilter -q -i wide.ppm -o wide.y4m
+gpufilter -q -i wide.y4m -o y4m.png
+gpufilter -q -i wide.jpg -o jpeg.png
 gpufilter -q -i bits.tif -o bits.png
 
 # alike CHAIN: the PNG and the other files of the same pixels give the same result.
 alike()
 {
-    for pair in wide.png:wide.ppm wide.png:none.tif wide.png:lzw.tif gray.png:gray.pgm bits.png:bits.tif; do
+    for pair in wide.png:wide.ppm wide.png:none.tif wide.png:lzw.tif wide.png:wide.bmp y4m.png:wide.y4m gray.png:gray.pgm bits.png:bits.tif jpeg.png:wide.jpg; do
         run 0 gpufilter -q -i "${pair%:*}" -o whole.pam "$1"
         run 0 gpufilter -q -i "${pair#*:}" -o part.pam "$1"
         cmp -s whole.pam part.pam || problem "${pair#*:}: $1"
@@ -83,6 +88,21 @@ run 4 gpufilter -i cut.ppm -o a.ppm crop=10:10:0:0
 stderr_like 'cut.ppm: truncated'
 head -c 600000 none.tif >cut.tif
 run 4 gpufilter -i cut.tif -o a.ppm invert
+
+begin "a JPEG that is cut or damaged is refused only where the part needs what is there, or above it"
+head -c "$(($(wc -c <wide.jpg) / 2))" wide.jpg >cut.jpg
+run 0 gpufilter -q -i wide.jpg -o whole.ppm crop=w=90:h=60:x=20:y=100
+run 0 gpufilter -q -i cut.jpg -o a.ppm crop=w=90:h=60:x=20:y=100
+same a.ppm whole.ppm
+run 4 gpufilter -q -i cut.jpg -o a.ppm crop=w=90:h=60:x=20:y=350
+stderr_like 'cut.jpg: truncated after row'
+run 0 gpufilter -i wide.jpg -o a.ppm crop=w=90:h=60:x=20:y=100 --verbose --device=cpu
+grep -q "window 90x60+20+100, 60 rows" stderr || problem "$(cat stderr)"
+
+begin "pictures that follow a JPEG of which a part is read"
+cat wide.jpg wide.jpg cut.jpg >three.jpg
+run 0 gpufilter -q -i three.jpg -o '{n}.ppm' --device=cpu crop=w=90:h=60:x=20:y=100
+for n in 1 2 3; do same "$n.ppm" whole.ppm; done
 
 begin "--max-pixels counts each of several pages"
 gpufilter -q -i wide.ppm -o small.tif crop=40:40:0:0

@@ -81,6 +81,22 @@ for mode in $modes; do
     done
 done
 
+begin "a part of a slide is that of the whole, reads the pieces that it needs, and alone counts for --max-pixels"
+run 0 gpufilter -q -i b.mrxs -o b.ppm
+for mode in $modes; do
+    for part in crop=1:1:639:479 crop=w=300:h=200:x=170:y=250 crop=w=640:h=1:x=0:y=300 hflip,blur=1,crop=90:80:500:10; do
+        for each in a.ndpi b.mrxs; do
+            run 0 gpufilter -q -i $each -o part.ppm --sandbox=$mode --max-pixels=70000 "$part"
+            run 0 gpufilter -q -i ${each%.*}.ppm -o whole.ppm "$part"
+            same part.ppm whole.ppm
+        done
+    done
+done
+run 0 gpufilter -v -i a.ndpi -o part.ppm crop=9:9:600:400 --device=cpu
+grep -q 'window 9x9+600+400, 1 tiles or strips' stderr || problem "$(cat stderr)"
+run 4 gpufilter -q -i a.ndpi -o part.ppm --max-pixels=70000 invert
+stderr_like 'a.ndpi: 640x480 is 307200 pixels'
+
 begin "--info says the maker, the lens, the density and the levels"
 run 0 gpufilter --info a.ndpi
 stdout_has '^format  *slide (hamamatsu, 20x)$'

@@ -1,6 +1,7 @@
 /* Parts of pictures (struct gf_source's window): the pixels are those of the whole decode. */
 #include "codec/codec_test.h"
 
+#include "base/threads/times.h"
 #include "codec/formats.h"
 #include "codec/tiff_files.h"
 
@@ -31,7 +32,7 @@ static void check_window(struct gf_source *source, const struct picture *whole,
     const size_t pixel = gf_pixel_bytes(whole->format), row = gf_row_bytes(whole->format),
                  bytes = pixel * (size_t)at.width;
     unsigned char *const part = malloc(bytes * (size_t)at.height);
-    assert_true(source->window(source, at, more));
+    assert_int_equal(source->window(source, at, more, &failure), GF_OK);
     assert_int_equal(source->format.width, at.width);
     assert_int_equal(source->format.height, at.height);
     assert_int_equal(read_rows_of(source, part), GF_OK);
@@ -153,6 +154,30 @@ static void test_tiff_strips(void **state)
     }
 }
 
+/* The rows above a window that lie in its compressed strip are decoded, no longer than there is
+ * time. */
+static void test_time(void **state)
+{
+    struct gf_options options = plain_options();
+    struct picture picture = random_picture(211, 1300, 1, 8);
+    unsigned char row[211];
+    options.tiff_compression = GF_TIFF_LZW;
+    assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_OK);
+    struct opened opened = open_file(in_folder("a.tif"), &options);
+    struct gf_source *const source = opened.source;
+    for (int late = 0; late < 2; late++) {
+        const struct gf_rectangle at = {0, late ? 200 : 100, 211, 1};
+        gf_time_limit_set(late ? gf_now() - 1 : 0);
+        enum gf_status status = source->window(source, at, 0, &failure);
+        if (!status)
+            status = source->read(source, 1, row, sizeof row, &failure);
+        assert_int_equal(status, late ? GF_ERROR_INPUT : GF_OK);
+    }
+    gf_time_limit_set(0);
+    close_file(&opened);
+    free_picture(&picture);
+}
+
 /* A header and noise that is at most `most` in its first byte of two. */
 static void write_pnm(const char *header, size_t bytes, unsigned most)
 {
@@ -186,7 +211,8 @@ static void test_pnm(void **state)
         struct opened opened = open_file(in_folder("a.pnm"), &options);
         struct gf_source *const source = opened.source;
         unsigned char pixel[8];
-        assert_true(source->window(source, (struct gf_rectangle){3, 2, 1, 1}, 0));
+        assert_int_equal(source->window(source, (struct gf_rectangle){3, 2, 1, 1}, 0, &failure),
+                         GF_OK);
         assert_int_equal(source->read(source, 1, pixel, 8, &failure), GF_OK);
         assert_int_equal(source->finish(source, &failure), GF_OK);
         assert_int_equal(gf_input_position(opened.input), strlen(files[i].header) + files[i].bytes);
@@ -196,6 +222,49 @@ static void test_pnm(void **state)
     struct opened opened = open_file(in_folder("a.pnm"), &options);
     assert_null(opened.source->window);
     close_file(&opened);
+}
+
+static void set_byte(const char *path, long at, unsigned char byte)
+{
+    FILE *const file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    assert_int_equal(fwrite(&byte, 1, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Frames of a Y4M, and BMPs of palettes and colours, of the lowest and of the upper row first. */
+static void test_frames_and_bitmaps(void **state)
+{
+    static const char *const chroma[] = {"420jpeg", "422", "444p10", "mono"};
+    for (size_t i = 0; i < sizeof chroma / sizeof *chroma; i++) {
+        enum { MOST = 3 * 2 * 77 * 55 };
+        struct bytes file = {0};
+        char header[80];
+        unsigned seed = 5;
+        const int length =
+            snprintf(header, sizeof header, "YUV4MPEG2 W77 H55 F25:1 C%s\nFRAME\n", chroma[i]);
+        append(&file, header, (size_t)length);
+        for (int b = 0; b < MOST; b++) {
+            const unsigned char byte =
+                i == 2 && b % 2 ? next_random(&seed) & 3 : next_random(&seed) & 255;
+            append(&file, &byte, 1);
+        }
+        save(in_folder("a.y4m"), file.data, file.size);
+        free(file.data);
+        check_windows(in_folder("a.y4m"));
+    }
+    for (int channels = 1; channels <= 4; channels += channels == 1 ? 2 : 1) {
+        const struct gf_options options = plain_options();
+        struct picture picture = random_picture(211, 147, channels, 8);
+        assert_int_equal(encode(in_folder("a.bmp"), &picture, &options), GF_OK);
+        check_windows(in_folder("a.bmp"));
+        set_byte(in_folder("a.bmp"), 22, (unsigned char)-147); /* the height: of upper rows first */
+        for (int i = 23; i < 26; i++)
+            set_byte(in_folder("a.bmp"), i, 255);
+        check_windows(in_folder("a.bmp"));
+        free_picture(&picture);
+    }
 }
 
 /* Tiles that several windows need are decoded once, if the source knows that others follow. */
@@ -245,8 +314,9 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiff_tiles), cmocka_unit_test(test_tiff_strips),
-        cmocka_unit_test(test_pnm),        cmocka_unit_test(test_kept_tiles),
-        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_pnm),        cmocka_unit_test(test_frames_and_bitmaps),
+        cmocka_unit_test(test_kept_tiles), cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_time),
     };
     return cmocka_run_group_tests_name("windows", tests, make_folder, remove_folder);
 }

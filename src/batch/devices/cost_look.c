@@ -301,7 +301,7 @@ static void look_into(const struct sample *sample, const struct gf_input_name *n
         if (gf_source_reduce(source, look->reduction, NULL))
             look->frames = 0;
         look->format = source->format;
-        if (source->window)
+        if (source->window && !gf_device_decodes_whole(source, &options))
             look_at_window(sample->chain, look);
         source->close(source);
     }

@@ -43,7 +43,7 @@ static inline uint64_t bmp_stride(int width, int depth)
 /* ---- reading: palettes of 1, 2, 4 and 8 bits, RLE4 and RLE8, and 16, 24 and 32 bits with and
  * without masks, from the header of OS/2 to the one of version 5 ---- */
 
-enum { PALETTE_MOST = 256 };
+enum { PALETTE_MOST = 256, MASKS_BYTES = 16 };
 
 /* Where a sample lies in a pixel of 16 or 32 bits. */
 struct mask {
@@ -61,8 +61,9 @@ struct bmp {
     struct mask mask[4];
     unsigned char palette[PALETTE_MOST][3]; /* RGB; black from number `colours` on */
     unsigned colours;                       /* number of entries of the palette */
-    bool beyond; /* a pixel has had an index beyond the end of the palette */
-    size_t data; /* offset of the pixels in the file */
+    bool beyond;       /* a pixel has had an index beyond the end of the palette */
+    size_t data;       /* offset of the pixels in the file */
+    int width, height; /* the size of the whole picture */
 };
 
 static const unsigned char *header_of(const struct bmp *bmp)
@@ -188,11 +189,17 @@ static enum gf_status read_metadata(struct bmp *bmp, uint32_t header, struct gf_
     if (header < GF_BMP_V5 || u32(at + GF_BMP_AT_COLOURS) != GF_BMP_EMBEDDED)
         return GF_OK;
     const uint32_t begin = u32(at + GF_BMP_AT_PROFILE), bytes = u32(at + GF_BMP_AT_PROFILE + 4);
+    GF_TRY(gf_whole_source_need(&bmp->whole, GF_BMP_FILE_HEADER + (uint64_t)begin, bytes, error));
     if (begin > size || bytes > size - begin)
         gf_warn(&bmp->whole.options, "%s: its ICC profile is cut and left out", bmp->whole.name);
     else if (!gf_blob_set(&metadata->icc, at + begin, bytes))
         return gf_fail_memory(error);
     return GF_OK;
+}
+
+static bool has_runs(const struct bmp *bmp)
+{
+    return bmp->compression == GF_BMP_RLE4 || bmp->compression == GF_BMP_RLE8;
 }
 
 /* Fails if the file is too short for the rows. Run-length coded pixels are checked while they are
@@ -203,8 +210,7 @@ static enum gf_status check_length(const struct bmp *bmp, int width, int height,
     const uint64_t stride = bmp_stride(width, bmp->depth),
                    last = ((uint64_t)width * (uint64_t)bmp->depth + 7) / 8;
     const uint64_t left = bmp->whole.file.size - bmp->data;
-    const bool runs = bmp->compression == GF_BMP_RLE4 || bmp->compression == GF_BMP_RLE8;
-    if (runs || left >= stride * (uint64_t)(height - 1) + last)
+    if (has_runs(bmp) || left >= stride * (uint64_t)(height - 1) + last)
         return GF_OK;
     return gf_fail_truncated(error, bmp->whole.name, (int64_t)(left / stride), height);
 }
@@ -234,6 +240,10 @@ static enum gf_status describe(struct bmp *bmp, uint32_t header, struct gf_error
                                                      channels, 8, 0, error);
     if (!status)
         status = check_length(bmp, (int)width, (int)height, error);
+    bmp->width = (int)width;
+    bmp->height = (int)height;
+    if (has_runs(bmp))
+        bmp->whole.base.window = NULL;
     stored->bits = has_palette ? bmp->depth : 0;
     stored->colour = has_palette && channels > 1 ? GF_STORED_PALETTE : GF_STORED_PLAIN;
     return status;
@@ -249,6 +259,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     size_t end = GF_BMP_FILE_HEADER + (size_t)header;
     if (end > whole->file.size)
         return gf_fail_truncated(error, whole->name, -1, 0);
+    GF_TRY(gf_whole_source_need(whole, end, MASKS_BYTES + 4 * PALETTE_MOST, error));
     bmp->data = u32(file + 10);
     GF_TRY(read_depth(bmp, header, error));
     if (bmp->depth > 8 && bmp->depth != 24)
@@ -271,11 +282,13 @@ static inline void put_index(struct bmp *bmp, unsigned index, unsigned char *to)
     memcpy(to, bmp->palette[index], (size_t)bmp->whole.base.format.channels);
 }
 
+/* Decodes a row of the window from one of the file. */
 static void decode_row(struct bmp *bmp, const unsigned char *row, unsigned char *to)
 {
     const struct gf_format format = bmp->whole.base.format;
-    const size_t depth = (size_t)bmp->depth, per_byte = depth < 8 ? 8 / depth : 1;
-    for (size_t x = 0; x < (size_t)format.width; x++, to += format.channels) {
+    const size_t depth = (size_t)bmp->depth, per_byte = depth < 8 ? 8 / depth : 1,
+                 first = (size_t)bmp->whole.window.x, end = first + (size_t)format.width;
+    for (size_t x = first; x < end; x++, to += format.channels) {
         if (depth <= 8) {
             const size_t shift = 8 - depth - x % per_byte * depth;
             put_index(bmp, row[x / per_byte] >> shift & ((1u << depth) - 1), to);
@@ -387,12 +400,19 @@ static enum gf_status decode(struct gf_whole_source *whole, unsigned char *pixel
                              struct gf_error *error)
 {
     struct bmp *const bmp = (struct bmp *)whole;
-    const bool runs = bmp->compression == GF_BMP_RLE8 || bmp->compression == GF_BMP_RLE4;
-    const enum gf_status status = runs ? decode_runs(bmp, pixels, error) : GF_OK;
-    const uint64_t stride = bmp_stride(whole->base.format.width, bmp->depth);
-    for (int y = 0; y < whole->base.format.height && !runs; y++)
-        decode_row(bmp, whole->file.data + bmp->data + stride * (uint64_t)y,
-                   pixel_at(bmp, pixels, 0, y));
+    const struct gf_format format = whole->base.format;
+    const uint64_t stride = bmp_stride(bmp->width, bmp->depth);
+    const int first =
+        bmp->top_down ? whole->window.y : bmp->height - whole->window.y - format.height;
+    const uint64_t at = bmp->data + (has_runs(bmp) ? 0 : stride * (uint64_t)first);
+    GF_TRY(gf_whole_source_need(
+        whole, at, has_runs(bmp) ? UINT64_MAX : stride * (uint64_t)format.height, error));
+    const enum gf_status status = has_runs(bmp) ? decode_runs(bmp, pixels, error) : GF_OK;
+    for (int y = 0; y < format.height && !has_runs(bmp); y++) {
+        const int row = bmp->top_down ? y : format.height - 1 - y;
+        decode_row(bmp, whole->file.data + at + stride * (uint64_t)row,
+                   pixels + (size_t)y * gf_row_bytes(format));
+    }
     if (!status && bmp->depth <= 8 && bmp->beyond)
         gf_warn(&whole->options,
                 "%s: some of its pixels have an index beyond its palette of %u: they are black",
@@ -403,8 +423,11 @@ static enum gf_status decode(struct gf_whole_source *whole, unsigned char *pixel
 enum gf_status gf_bmp_source_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_source **source, struct gf_error *error)
 {
-    static const struct gf_whole_calls calls = {
-        .size = sizeof(struct bmp), .read_header = read_header, .decode = decode, .blank = true};
+    static const struct gf_whole_calls calls = {.size = sizeof(struct bmp),
+                                                .read_header = read_header,
+                                                .decode = decode,
+                                                .blank = true,
+                                                .parts = true};
     return gf_whole_source_open(&calls, input, options, source, error);
 }
 

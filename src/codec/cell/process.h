@@ -142,8 +142,7 @@ struct gf_cell_done {
     uint64_t memory_bytes;       /* as in the header, after the same */
     int32_t blocks;              /* ... and the tiles or strips that will be decoded */
     int64_t position;            /* the input's position */
-    uint32_t found;              /* after GF_CELL_NEXT: 1 if there is a frame, else 0; after
-                                  * GF_CELL_WINDOW: 1 if the source gives the window */
+    uint32_t found;              /* after GF_CELL_NEXT: 1 if there is a frame, else 0 */
     struct gf_duration duration; /* how long the present frame is shown */
     char error[sizeof((struct gf_error *)0)->text];
 };

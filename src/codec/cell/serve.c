@@ -189,7 +189,7 @@ static void act(struct serving *serving, const struct gf_cell_ask *ask)
         status = gf_source_reduce(source, ask->number, &error);
     } else if (ask->wish == GF_CELL_WINDOW) {
         const struct gf_rectangle window = {ask->x, ask->y, ask->width, ask->height};
-        found = source->window(source, window, ask->number);
+        status = source->window(source, window, ask->number, &error);
     } else if (ask->wish == GF_CELL_FINISH) {
         status = source->finish(source, &error);
     } else if (ask->wish == GF_CELL_NEXT) {

@@ -191,22 +191,17 @@ static enum gf_status cell_take_level(struct gf_source *base, int level, struct 
     return reduce_to((struct cell_source *)base, taken.divisor, taken.width, taken.height, error);
 }
 
-/* A failure of the cell shows when the first row is read. */
-static bool cell_window(struct gf_source *base, struct gf_rectangle window, int more)
+static enum gf_status cell_window(struct gf_source *base, struct gf_rectangle window, int more,
+                                  struct gf_error *error)
 {
     struct cell_source *const source = (struct cell_source *)base;
     union gf_cell_message message;
-    struct gf_error unsaid;
-    if (!source->talk.cell || drain(source, &unsaid))
-        return false;
+    GF_TRY(drain(source, error));
     source->window = window;
     ask(source, GF_CELL_WINDOW, more, 0);
-    if (take_answer(source, &message, &unsaid) || !message.done.found)
-        return false;
-    if (message.done.width != window.width || message.done.height != window.height) {
-        (void)gf_cell_fail_senseless(&source->talk, &unsaid);
-        return false;
-    }
+    GF_TRY(take_answer(source, &message, error));
+    if (message.done.width != window.width || message.done.height != window.height)
+        return gf_cell_fail_senseless(&source->talk, error);
     base->format.width = window.width;
     base->format.height = window.height;
     base->memory.bytes = message.done.memory_bytes + source->copied;
@@ -214,7 +209,7 @@ static bool cell_window(struct gf_source *base, struct gf_rectangle window, int 
     drop_tiles(base);
     source->begun = false;
     source->have = source->row = 0;
-    return true;
+    return GF_OK;
 }
 
 /* Sends a request (finish or leave) after which the input stands behind the picture, and moves the

@@ -231,6 +231,10 @@ struct gf_jpeg_index *gf_jpeg_index_open(const struct gf_jpeg_unit *unit, int un
                                          int rows, int restart_interval, struct gf_input *input,
                                          int64_t begin, int threads, int subsequence_bytes);
 void gf_jpeg_index_close(struct gf_jpeg_index *index);
+/* Makes a new index begin at row `row`, with which a restart interval begins, and search for
+ * restart markers alone up to there. If they are not in order, the index begins at the first row.
+ */
+void gf_jpeg_index_skip(struct gf_jpeg_index *index, int row);
 /* Walks until the beginning of row `row` is known. Returns false if damage or anything unusual
  * comes before it. The last row counts as known only if the end marker follows it. */
 bool gf_jpeg_index_reach(struct gf_jpeg_index *index, int row);

@@ -5,6 +5,7 @@
 
 #include "base/memory/grow.h"
 #include "base/threads/ordered.h"
+#include "base/threads/times.h"
 
 enum {
     SUBSEQUENCE_BYTES = 128 << 10,
@@ -162,6 +163,46 @@ void gf_jpeg_index_close(struct gf_jpeg_index *index)
     free(index);
 }
 
+static void seek(struct gf_jpeg_index *index, int64_t bit)
+{
+    gf_jpeg_bits_open(&index->bits, index->input, bit, gf_input_size(index->input));
+}
+
+/* Moves *at, an offset in the input, behind the next `count` restart markers. Returns false if
+ * there is another marker before. */
+static bool pass_restarts(struct gf_input *input, int64_t count, int64_t *at)
+{
+    unsigned char piece[16 << 10];
+    size_t got;
+    int64_t passed = 0;
+    while (passed < count) {
+        size_t i = 0;
+        if (gf_input_read_at(input, *at, piece, sizeof piece, &got, NULL) || got < 2)
+            return false;
+        while (passed < count && i < got - 1) {
+            const unsigned char *const found = memchr(piece + i, 0xff, got - 1 - i);
+            i = found ? (size_t)(found - piece) + 2 : got - 1;
+            if (found && found[1] && found[1] != RST0 + passed++ % 8)
+                return false;
+        }
+        *at += (int64_t)i;
+    }
+    return true;
+}
+
+void gf_jpeg_index_skip(struct gf_jpeg_index *index, int row)
+{
+    const int64_t units = (int64_t)row * index->units_across;
+    int64_t at = index->row[0].stop;
+    if (!index->restart_interval || units % index->restart_interval ||
+        !pass_restarts(index->input, units / index->restart_interval, &at))
+        return;
+    index->restarts = (int)(units / index->restart_interval % 8);
+    index->known = row;
+    index->row[row] = (struct gf_jpeg_index_row){.bit = 8 * at, .stop = at - 2};
+    seek(index, 8 * at);
+}
+
 /* Returns the offset after the last byte that contains a bit before `bit`. */
 static int64_t stop_before(const struct gf_jpeg_index *index, int64_t bit)
 {
@@ -228,11 +269,6 @@ static bool end_row(struct gf_jpeg_index *index, int64_t bit)
 
 /* ---- walking from subsequence to subsequence, with the marks of scouts ---- */
 
-static void seek(struct gf_jpeg_index *index, int64_t bit)
-{
-    gf_jpeg_bits_open(&index->bits, index->input, bit, gf_input_size(index->input));
-}
-
 /* Returns the number of units up to the end of the row. */
 static int64_t rest_of_row(const struct gf_jpeg_index *index)
 {
@@ -291,7 +327,7 @@ static bool walk_subsequence(struct gf_jpeg_index *index)
 
 bool gf_jpeg_index_reach(struct gf_jpeg_index *index, int row)
 {
-    while (index->known < row && !index->damaged) {
+    while (index->known < row && !index->damaged && !gf_time_is_up()) {
         const bool sound =
             index->scouts ? walk_subsequence(index)
                           : walk_row(index) && end_row(index, gf_jpeg_bits_place(&index->bits));

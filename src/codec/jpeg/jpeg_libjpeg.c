@@ -3,6 +3,7 @@
 #include <jerror.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/threads/times.h"
 #include "codec/common/checks.h"
 
@@ -145,6 +146,15 @@ static GF_CHECKED enum gf_status jpeg_markers_next(struct gf_jpeg_markers *marke
     *data = markers->next;
     markers->next += *size;
     return status;
+}
+
+enum gf_status gf_jpeg_markers_pass(struct gf_jpeg_markers *markers, struct gf_error *error)
+{
+    const unsigned char *data;
+    size_t size = 1;
+    while (size)
+        GF_TRY(jpeg_markers_next(markers, &data, &size, error));
+    return GF_OK;
 }
 
 /* Whether the input ended in or after a scan, so that perhaps only the end marker is missing. */
@@ -345,9 +355,10 @@ static boolean fill_buffer(j_decompress_ptr jpeg)
 {
     static const unsigned char end_marker[] = {0xff, JPEG_EOI};
     struct gf_jpeg_source *const source = jpeg->client_data;
-    const enum gf_status status =
-        jpeg_markers_next(&source->markers, &source->bytes.next_input_byte,
-                          &source->bytes.bytes_in_buffer, source->error);
+    enum gf_status status = gf_time_check(source->error);
+    if (!status)
+        status = jpeg_markers_next(&source->markers, &source->bytes.next_input_byte,
+                                   &source->bytes.bytes_in_buffer, source->error);
     if (status)
         give_up(source, status);
     if (source->bytes.bytes_in_buffer)

@@ -33,6 +33,9 @@ struct gf_jpeg_markers {
 
 /* Returns the offset in the input of a byte that the last call of jpeg_markers_next() returned. */
 int64_t gf_jpeg_markers_place(const struct gf_jpeg_markers *markers, const unsigned char *at);
+/* Passes over all bytes up to the end marker, or to the end of the input. */
+enum gf_status gf_jpeg_markers_pass(struct gf_jpeg_markers *markers,
+                                    struct gf_error *error) GF_CHECKED;
 /* Returns bytes that were read ahead to the input. */
 enum gf_status gf_jpeg_markers_close(struct gf_jpeg_markers *markers,
                                      struct gf_error *error) GF_CHECKED;
@@ -65,12 +68,16 @@ struct gf_jpeg_source {
     int64_t parts_end;  /* end of the pictures after the end marker; 0: none are announced */
     struct gf_mpf mpf;  /* the index of these pictures, which are counted from mpf_place */
     int64_t mpf_place;
-    int rows_by_strips; /* number of rows that were decoded in strips */
+    int rows_by_strips;         /* number of rows that were decoded in strips */
+    struct gf_rectangle window; /* the part of the picture that is wanted; width 0: all of it */
+    bool begun;                 /* rows were read */
     /* dst, pitch and rows are arguments of read_rows(). */
     unsigned char *dst;
     size_t pitch;
     int rows;
     unsigned char *cmyk; /* one row; NULL unless the file has four colours */
+    unsigned char *line; /* one row of which the window has a part; NULL without a window */
+    size_t skipped;      /* bytes of such a row, in the file's colours, left of the window */
     struct gf_cmyk inks; /* the conversion of the four inks */
     struct gf_icc_parts icc;
     struct gf_coefficients coefficients; /* base.coefficients points to it if they are read */

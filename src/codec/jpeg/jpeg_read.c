@@ -41,23 +41,45 @@ static void read_header(struct gf_jpeg_source *source)
     source->base.coefficients = &source->coefficients;
 }
 
-static void read_cmyk_rows(struct gf_jpeg_source *source)
+/* Reads rows of CMYK, or of a window. CMYK values in a JPEG are inverted (255 is no ink), with or
+ * without Adobe's marker. All programs read them so. */
+static void read_lines(struct gf_jpeg_source *source)
 {
-    /* CMYK values in a JPEG are inverted (255 is no ink), with or without Adobe's marker. All
-     * programs read them so. */
     for (; source->rows; source->rows--, source->dst += source->pitch) {
-        JSAMPROW line = source->cmyk;
+        JSAMPROW line = source->cmyk ? source->cmyk : source->line;
         jpeg_read_scanlines(&source->jpeg, &line, 1);
-        gf_cmyk_convert(&source->inks, source->cmyk, true, source->dst, source->base.format.width);
+        if (source->cmyk)
+            gf_cmyk_convert(&source->inks, line + source->skipped, true, source->dst,
+                            source->base.format.width);
+        else
+            memcpy(source->dst, line + source->skipped, gf_row_bytes(source->base.format));
     }
 }
 
-/* Decodes again, and drops, the rows that were decoded in strips, so that libjpeg continues after
- * them. */
+/* Leaves out columns beside the window. Goes close to its first row that is wanted: of those above,
+ * libjpeg reads the codes alone. */
+static void enter_window(struct gf_jpeg_source *source)
+{
+    struct jpeg_decompress_struct *const jpeg = &source->jpeg;
+    const struct gf_rectangle window = source->window;
+    const int unit = DCTSIZE * jpeg->max_v_samp_factor, row = window.y + source->rows_by_strips;
+    const int skipped = row / unit > 1 ? (row / unit - 1) * unit : 0;
+    const struct gf_jpeg_columns columns = gf_jpeg_columns_for(jpeg, window.x, window.width);
+    JDIMENSION left = (JDIMENSION)columns.first, count = (JDIMENSION)columns.count;
+    if (count < jpeg->output_width)
+        jpeg_crop_scanline(jpeg, &left, &count);
+    source->skipped = (size_t)(window.x - columns.first) * (size_t)jpeg->output_components;
+    if (skipped)
+        jpeg_skip_scanlines(jpeg, (JDIMENSION)skipped);
+    source->rows_by_strips = row - skipped;
+}
+
+/* Decodes again, and drops, the rows that were decoded in strips, or lie above a window, so that
+ * libjpeg continues after them. */
 static void skip_rows(struct gf_jpeg_source *source)
 {
     for (; source->rows_by_strips; source->rows_by_strips--) {
-        JSAMPROW line = source->dst;
+        JSAMPROW line = source->line ? source->line : source->dst;
         jpeg_read_scanlines(&source->jpeg, &line, 1);
     }
 }
@@ -86,6 +108,8 @@ static void start(struct gf_jpeg_source *source)
         gf_jpeg_report_damage(source, "");
     gf_jpeg_tell_stray(source);
     source->started = true;
+    if (source->line)
+        enter_window(source);
 }
 
 static void read_rows(struct gf_jpeg_source *source)
@@ -95,8 +119,8 @@ static void read_rows(struct gf_jpeg_source *source)
     if (source->base.coefficients)
         gf_jpeg_coefficients_read(source);
     skip_rows(source);
-    if (source->cmyk)
-        read_cmyk_rows(source);
+    if (source->cmyk || source->line)
+        read_lines(source);
     while (source->rows) {
         JSAMPROW line[ROWS_AT_ONCE];
         int count = 0;
@@ -136,11 +160,42 @@ static void jpeg_reduce(struct gf_source *base, int reduction)
     base->format.height = (base->format.height + reduction - 1) / reduction;
 }
 
+/* A window's first row can only be reached from the first of the picture. */
+static enum gf_status jpeg_window(struct gf_source *base, struct gf_rectangle window, int more,
+                                  struct gf_error *error)
+{
+    struct gf_jpeg_source *const source = (struct gf_jpeg_source *)base;
+    if (source->begun)
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: must be opened anew for another part of it",
+                       gf_input_name(source->input));
+    const bool all = window.width == (int)source->jpeg.image_width &&
+                     window.height == (int)source->jpeg.image_height;
+    source->window = all ? (struct gf_rectangle){.width = 0} : window;
+    base->format.width = window.width;
+    base->format.height = window.height;
+    return GF_OK;
+}
+
+static enum gf_status begin(struct gf_jpeg_source *source, struct gf_error *error)
+{
+    source->begun = true;
+    if (!source->window.width)
+        return GF_OK;
+    source->line = malloc((size_t)source->jpeg.image_width * MAX_COMPONENTS);
+    if (!source->line)
+        return gf_fail_memory(error);
+    if (source->strips)
+        gf_jpeg_strips_reader_window(source->strips, source->window);
+    return GF_OK;
+}
+
 static enum gf_status jpeg_read(struct gf_source *base, int rows, unsigned char *dst, size_t pitch,
                                 struct gf_error *error)
 {
     struct gf_jpeg_source *const source = (struct gf_jpeg_source *)base;
     int done = 0;
+    if (!source->begun)
+        GF_TRY(begin(source, error));
     if (source->strips) {
         done = gf_jpeg_strips_read(source->strips, rows, dst, pitch);
         source->rows_by_strips += done;
@@ -188,6 +243,11 @@ static enum gf_status jpeg_leave(struct gf_source *base, int64_t end, struct gf_
 static enum gf_status jpeg_finish(struct gf_source *base, struct gf_error *error)
 {
     struct gf_jpeg_source *const source = (struct gf_jpeg_source *)base;
+    if (source->window.width) {
+        GF_TRY(gf_jpeg_markers_pass(&source->markers, error));
+        GF_TRY(gf_jpeg_markers_close(&source->markers, error));
+        return pass_parts(source, error);
+    }
     if (source->strips)
         return jpeg_leave(base, gf_jpeg_strips_reader_end(source->strips), error);
     GF_TRY(gf_jpeg_attempt(source, finish, error));
@@ -204,6 +264,7 @@ static void jpeg_close(struct gf_source *base)
     gf_metadata_free(&base->metadata);
     gf_icc_parts_free(&source->icc);
     free(source->cmyk);
+    free(source->line);
     gf_cmyk_close(&source->inks);
     free(source);
 }
@@ -372,6 +433,9 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
         return status;
     }
     describe(opened);
+    if (!opened->base.coefficients && gf_input_size(input) >= 0 && !opened->jpeg.arith_code &&
+        opened->jpeg.data_precision == 8 && (opened->jpeg.progressive_mode || !opened->jpeg.Ss))
+        opened->base.window = jpeg_window;
     *source = &opened->base;
     return GF_OK;
 }

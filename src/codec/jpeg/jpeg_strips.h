@@ -5,6 +5,7 @@
 #include <stdio.h> /* must precede jpeglib.h */
 #include <jpeglib.h>
 
+#include "base/image.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "codec/jpeg/jpeg_codes.h"
@@ -15,6 +16,14 @@
  * decode by libjpeg alone. */
 struct gf_jpeg_strips_reader;
 
+/* The columns that are decoded for some of a picture's, since pixels depend on those beside them.
+ */
+struct gf_jpeg_columns {
+    int first, count;
+};
+struct gf_jpeg_columns gf_jpeg_columns_for(const struct jpeg_decompress_struct *jpeg, int first,
+                                           int count);
+
 /* Opens a reader. `jpeg` has read the header, up to the offset `begin` of the input, and its output
  * is configured; it must not change until close. strip_rows: rows of units (MCUs) of a strip; 0:
  * the picture's size and the options decide. Returns NULL if a single thread is as fast, if the
@@ -24,6 +33,8 @@ struct gf_jpeg_strips_reader *gf_jpeg_strips_reader_open(struct jpeg_decompress_
                                                          const struct gf_options *options,
                                                          int strip_rows);
 void gf_jpeg_strips_reader_close(struct gf_jpeg_strips_reader *reader);
+/* Makes the reader give that part of the picture alone, before the first read. */
+void gf_jpeg_strips_reader_window(struct gf_jpeg_strips_reader *reader, struct gf_rectangle window);
 uint64_t gf_jpeg_strips_reader_memory(const struct gf_jpeg_strips_reader *reader);
 /* Writes the next rows to dst, `pitch` bytes apart, and returns their number. If it is less than
  * `rows`, the caller has to decode the others by libjpeg alone. */

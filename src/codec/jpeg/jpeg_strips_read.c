@@ -21,7 +21,8 @@ struct gf_jpeg_kind {
     JHUFF_TBL dc_huffman[NUM_HUFF_TBLS]; /* the file's tables, with a code for every difference */
     struct gf_jpeg_dc_codes codes[NUM_HUFF_TBLS];
     struct gf_jpeg_unit unit;
-    int unit_width, unit_height; /* the size of a unit, in pixels */
+    int unit_width, unit_height;    /* the size of a unit, in pixels */
+    struct gf_jpeg_columns columns; /* the columns that are decoded */
 };
 
 /* A strip: the part of the scan from begin.bit to end.stop, and if there are no restart markers
@@ -345,6 +346,10 @@ static void decode(struct gf_jpeg_strip_decoder *decoder)
     jpeg->jpeg_color_space = decoder->kind->jpeg->jpeg_color_space;
     jpeg->out_color_space = decoder->kind->jpeg->out_color_space;
     jpeg_start_decompress(jpeg);
+    JDIMENSION left = (JDIMENSION)decoder->kind->columns.first,
+               count = (JDIMENSION)decoder->kind->columns.count;
+    if (count < jpeg->output_width)
+        jpeg_crop_scanline(jpeg, &left, &count);
     drop_rows(decoder);
     read_rows(decoder);
 }
@@ -411,6 +416,7 @@ enum {
     MEMORY_BYTES = 64 << 20,
     MEMORY_SHARE = 4, /* the reader may use 1/4 of options->memory_bytes */
     THREAD_BYTES = 1 << 20,
+    COLUMNS_BESIDE = 3, /* the units beside a window on which its pixels may depend */
     SMALL_SUBSEQUENCE_BYTES =
         256 /* if the caller chooses the strips, which are small in that case */
 };
@@ -419,25 +425,26 @@ struct slot {
     unsigned char *pixels;
 };
 
-/* Any thread decodes strip k to slot k % slots; the caller reads the strips in order. Before
- * decoding, the thread extends the index up to the end of its strip. The index is extended under
- * the lock, from strip to strip without a pause. */
+/* Any thread decodes strip first + k to slot k % slots; the caller reads the strips in order.
+ * Before decoding, the thread extends the index up to the end of its strip. The index is extended
+ * under the lock, from strip to strip without a pause. */
 struct gf_jpeg_strips_reader {
     struct gf_jpeg_kind kind;
-    int64_t begin;         /* offset of the scan in the input */
-    int subsequence_bytes; /* size of the scouts' subsequences; 0: they choose */
-    size_t row_bytes;
+    int64_t begin;                 /* offset of the scan in the input */
+    int subsequence_bytes;         /* size of the scouts' subsequences; 0: they choose */
+    size_t row_bytes;              /* of the columns that are decoded */
+    size_t at, wanted;             /* where the wanted columns begin in them, and their bytes */
     int rows, strip_rows, context; /* rows of units: of the picture, of a strip, of the context on
                                     * each side */
-    int strips, threads, slots;
+    int first, strips, threads, slots; /* first: the first of the strips that are decoded */
     struct slot *slot;
     unsigned char *pixels; /* memory of all slots as one allocation, which can use huge pages */
     struct gf_jpeg_strip_decoder **decoder; /* one for each thread */
     struct gf_jpeg_index *index;
     pthread_mutex_t lock; /* guards the index */
     struct gf_ordered *ordered;
-    int strip, row; /* strip: the current strip; row: its next row of pixels to read */
-    bool failed;
+    int strip, row;     /* strip: the current strip; row: its next row of pixels to read */
+    bool taken, failed; /* taken: the current strip's pixels are there */
 };
 
 static int units_across(const struct gf_jpeg_kind *kind)
@@ -488,8 +495,9 @@ static enum gf_status decode_strip(void *context, int thread, int number, struct
     struct gf_jpeg_strips_reader *const reader = context;
     struct slot *const slot = &reader->slot[number % reader->slots];
     struct gf_jpeg_strip strip;
-    return find_strip(reader, number, &strip) && jpeg_strip_decode(reader->decoder[thread], &strip,
-                                                                   slot->pixels, reader->row_bytes)
+    return find_strip(reader, reader->first + number, &strip) &&
+                   jpeg_strip_decode(reader->decoder[thread], &strip, slot->pixels,
+                                     reader->row_bytes)
                ? GF_OK
                : GF_ERROR_INPUT;
 }
@@ -570,7 +578,8 @@ struct gf_jpeg_strips_reader *gf_jpeg_strips_reader_open(struct jpeg_decompress_
     pthread_mutex_init(&reader->lock, NULL);
     reader->begin = begin;
     reader->subsequence_bytes = strip_rows ? SMALL_SUBSEQUENCE_BYTES : 0;
-    reader->row_bytes = (size_t)jpeg->image_width * (size_t)jpeg->num_components;
+    reader->wanted = reader->row_bytes = (size_t)jpeg->image_width * (size_t)jpeg->num_components;
+    reader->kind.columns.count = (int)jpeg->image_width;
     if (jpeg_kind_make(&reader->kind, jpeg, input)) {
         reader->rows =
             ((int)jpeg->image_height + reader->kind.unit_height - 1) / reader->kind.unit_height;
@@ -579,6 +588,32 @@ struct gf_jpeg_strips_reader *gf_jpeg_strips_reader_open(struct jpeg_decompress_
     }
     gf_jpeg_strips_reader_close(reader);
     return NULL;
+}
+
+struct gf_jpeg_columns gf_jpeg_columns_for(const struct jpeg_decompress_struct *jpeg, int first,
+                                           int count)
+{
+    const int unit = DCTSIZE * jpeg->max_h_samp_factor, width = (int)jpeg->image_width;
+    const int begin = first / unit - COLUMNS_BESIDE,
+              end = (first + count - 1) / unit + 1 + COLUMNS_BESIDE;
+    const int left = begin > 0 ? begin * unit : 0;
+    return (struct gf_jpeg_columns){left, smaller(end * unit, width) - left};
+}
+
+void gf_jpeg_strips_reader_window(struct gf_jpeg_strips_reader *reader, struct gf_rectangle window)
+{
+    const size_t components = (size_t)reader->kind.jpeg->num_components;
+    const int rows = reader->strip_rows * reader->kind.unit_height;
+    const struct gf_jpeg_columns columns =
+        gf_jpeg_columns_for(reader->kind.jpeg, window.x, window.width);
+    reader->kind.columns = columns;
+    reader->row_bytes = (size_t)columns.count * components;
+    reader->at = (size_t)(window.x - columns.first) * components;
+    reader->wanted = (size_t)window.width * components;
+    reader->strip = reader->first = window.y / rows;
+    reader->row = window.y % rows;
+    reader->strips = (window.y + window.height - 1) / rows + 1 - reader->first;
+    reader->slots = smaller(slot_count(reader->threads), reader->strips);
 }
 
 uint64_t gf_jpeg_strips_reader_memory(const struct gf_jpeg_strips_reader *reader)
@@ -612,6 +647,8 @@ static bool start(struct gf_jpeg_strips_reader *reader)
                                        reader->begin, reader->threads, reader->subsequence_bytes);
     reader->pixels = gf_pages_alloc((size_t)reader->slots * slot_bytes(reader));
     bool there = reader->slot && reader->decoder && reader->index && reader->pixels;
+    if (there && reader->first)
+        gf_jpeg_index_skip(reader->index, reader->first * reader->strip_rows - reader->context);
     for (int i = 0; there && i < reader->slots; i++)
         reader->slot[i].pixels = reader->pixels + (size_t)i * slot_bytes(reader);
     for (int i = 0; there && i < reader->threads; i++) {
@@ -637,17 +674,18 @@ int gf_jpeg_strips_read(struct gf_jpeg_strips_reader *reader, int rows, unsigned
 {
     int done = 0;
     for (; done < rows && !reader->failed; done++, dst += pitch) {
-        if (!reader->row && !take_strip(reader)) {
-            reader->failed = true;
+        reader->taken = reader->taken || take_strip(reader);
+        reader->failed = !reader->taken;
+        if (reader->failed)
             break;
-        }
         memcpy(dst,
-               reader->slot[reader->strip % reader->slots].pixels +
-                   (size_t)reader->row * reader->row_bytes,
-               reader->row_bytes);
+               reader->slot[(reader->strip - reader->first) % reader->slots].pixels +
+                   (size_t)reader->row * reader->row_bytes + reader->at,
+               reader->wanted);
         if (++reader->row == pixel_rows(reader, reader->strip)) {
             reader->strip++;
             reader->row = 0;
+            reader->taken = false;
         }
     }
     return done;

@@ -462,14 +462,15 @@ static enum gf_status pnm_read(struct gf_source *source, int rows, unsigned char
 }
 
 /* check_length() has checked that a regular file has all rows. */
-static bool pnm_window(struct gf_source *source, struct gf_rectangle window, int more)
+static enum gf_status pnm_window(struct gf_source *source, struct gf_rectangle window, int more,
+                                 struct gf_error *error)
 {
     struct pnm_source *const pnm = (struct pnm_source *)source;
     pnm->at = window.x;
     pnm->reader.row = window.y;
     source->format.width = window.width;
     source->format.height = window.height;
-    return true;
+    return GF_OK;
 }
 
 /* Returns bytes that were read ahead to the input, because they may belong to the next picture. */

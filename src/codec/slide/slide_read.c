@@ -178,22 +178,43 @@ static int piece_side(const struct slide_source *source, const char *what, int l
     return side;
 }
 
-/* Makes read() give the whole of the level from its first row on. */
-static void begin_level(struct slide_source *source, int level, int width, int height)
+/* Makes read() give the part of the level from its first row on. */
+static void begin_window(struct slide_source *source, struct gf_rectangle window)
 {
     enum { CACHE = 32 << 20, OWN = 16 << 20 };
     const uint64_t threads = (uint64_t)gf_library_threads(&source->options);
+    free(source->band);
+    source->band = NULL;
+    source->band_first = source->band_rows = 0;
+    source->window = window;
+    source->base.format = (struct gf_format){window.width, window.height, 3, 8};
+    source->base.memory = (struct gf_codec_memory){
+        CACHE + OWN +
+            (uint64_t)source->piece_rows *
+                (3 * (uint64_t)window.width + 8 * threads * (uint64_t)source->piece_width),
+        "a row of its tiles is decoded at a time"};
+}
+
+/* Makes read() give the whole of the level. */
+static void begin_level(struct slide_source *source, int level, int width, int height)
+{
     source->level = level;
     source->downsample = calls.openslide_get_level_downsample(source->slide, level);
     source->piece_width = piece_side(source, "width", level);
     source->piece_rows = piece_side(source, "height", level);
-    source->window = (struct gf_rectangle){.width = width, .height = height};
-    source->base.format = (struct gf_format){width, height, 3, 8};
-    source->base.memory = (struct gf_codec_memory){
-        CACHE + OWN +
-            (uint64_t)source->piece_rows *
-                (3 * (uint64_t)width + 8 * threads * (uint64_t)source->piece_width),
-        "a row of its tiles is decoded at a time"};
+    begin_window(source, (struct gf_rectangle){.width = width, .height = height});
+}
+
+static enum gf_status slide_window(struct gf_source *base, struct gf_rectangle window, int more,
+                                   struct gf_error *error)
+{
+    struct slide_source *const source = (struct slide_source *)base;
+    const int wide = source->piece_width, high = source->piece_rows;
+    begin_window(source, window);
+    source->row = window.y;
+    base->blocks = ((window.x + window.width - 1) / wide - window.x / wide + 1) *
+                   ((window.y + window.height - 1) / high - window.y / high + 1);
+    return GF_OK;
 }
 
 static enum gf_status slide_take_level(struct gf_source *base, int level, struct gf_error *error)
@@ -332,6 +353,7 @@ enum gf_status gf_slide_source_open(struct gf_input *input, const struct gf_opti
     *opened = (struct slide_source){.base = {.metadata = {.orientation = 1},
                                              .read = slide_read,
                                              .take_level = slide_take_level,
+                                             .window = slide_window,
                                              .close = slide_close},
                                     .options = *options,
                                     .name = name,

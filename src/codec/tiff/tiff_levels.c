@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/image.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata/exif.h"
 #include "codec/tiff/tiff.h"
@@ -109,7 +110,7 @@ static int divisor_of(const struct directory *full, const struct directory *leve
 {
     const uint64_t w = full->number[WIDTH], h = full->number[HEIGHT], x = level->number[WIDTH],
                    y = level->number[HEIGHT];
-    if (!x || !y)
+    if (!x || !y || w > GF_SIDE_MAX || h > GF_SIDE_MAX)
         return 0;
     for (uint64_t divisor = 2; divisor <= w || divisor <= h; divisor *= 2) {
         if (divides(w, x, divisor) && divides(h, y, divisor))

@@ -329,7 +329,8 @@ static enum gf_status plan_whole(struct gf_tiff_source *tiff, struct gf_error *e
     return GF_OK;
 }
 
-static bool tiff_window(struct gf_source *source, struct gf_rectangle window, int more)
+static enum gf_status tiff_window(struct gf_source *source, struct gf_rectangle window, int more,
+                                  struct gf_error *error)
 {
     struct gf_tiff_source *const tiff = (struct gf_tiff_source *)source;
     gf_ordered_close(tiff->ordered);
@@ -345,7 +346,7 @@ static bool tiff_window(struct gf_source *source, struct gf_rectangle window, in
     source->format.height = window.height;
     (void)plan(tiff);
     source->blocks = gf_tiff_count_blocks(tiff);
-    return true;
+    return GF_OK;
 }
 
 /* Allocates the buffers with that index: of one thread for tiles, or of one plane for strips. */

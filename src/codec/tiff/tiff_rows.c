@@ -5,6 +5,7 @@
 
 #include "base/elementary.h"
 #include "base/fail.h"
+#include "base/threads/times.h"
 #include "codec/common/checks.h"
 #include "codec/tiff/tiff.h"
 
@@ -62,12 +63,13 @@ static bool read_raw(struct gf_tiff_source *tiff, struct gf_tiff_handle *handle,
 
 /* Decodes a row of a plane. libtiff cannot go to a row within a compressed strip, so that those
  * above the window are decoded, too. */
-static bool read_coded(struct gf_tiff_source *tiff, const struct gf_tiff_handle *handle, int plane)
+static bool read_coded(struct gf_tiff_source *tiff, struct gf_tiff_handle *handle, int plane)
 {
     const int row = tiff->row, rows = tiff->block_rows;
     bool done = true;
     for (int y = row == tiff->window.y ? row / rows * rows : row; done && y <= row; y++)
-        done = gf_tiff.TIFFReadScanline(handle->tiff, tiff->buffer[plane], (uint32_t)y,
+        done = !gf_time_check(&handle->error) &&
+               gf_tiff.TIFFReadScanline(handle->tiff, tiff->buffer[plane], (uint32_t)y,
                                         (uint16_t)plane) >= 0;
     return done;
 }

@@ -270,7 +270,8 @@ struct y4m_source {
     const unsigned char *frame; /* the frame's bytes; NULL: not read yet */
     unsigned char *own; /* memory for the frame; NULL: the frame lies in the input's memory */
     size_t bytes;
-    int row;
+    unsigned char *line; /* a row of which the window has a part; NULL: all of it is wanted */
+    int x, row;          /* the window's first column, and the next row, of the frame's */
 };
 
 /* Sets y4m->frame to the frame in the input's memory, or reads it. */
@@ -308,8 +309,28 @@ static enum gf_status y4m_read(struct gf_source *base, int rows, unsigned char *
     struct y4m_source *const y4m = (struct y4m_source *)base;
     if (!y4m->frame)
         GF_TRY(read_frame(y4m, error));
-    for (int y = 0; y < rows; y++)
-        gf_yuv_reader_row(y4m->reader, y4m->frame, y4m->row++, dst + (size_t)y * pitch);
+    for (; rows; rows--, dst += pitch) {
+        gf_yuv_reader_row(y4m->reader, y4m->frame, y4m->row++, y4m->line ? y4m->line : dst);
+        if (y4m->line)
+            memcpy(dst, y4m->line + (size_t)y4m->x * gf_pixel_bytes(base->format),
+                   gf_row_bytes(base->format));
+    }
+    return GF_OK;
+}
+
+static enum gf_status y4m_window(struct gf_source *base, struct gf_rectangle window, int more,
+                                 struct gf_error *error)
+{
+    struct y4m_source *const y4m = (struct y4m_source *)base;
+    const size_t pixel = gf_pixel_bytes(base->format);
+    free(y4m->line);
+    y4m->line = window.width < y4m->yuv.width ? malloc((size_t)y4m->yuv.width * pixel) : NULL;
+    if (window.width < y4m->yuv.width && !y4m->line)
+        return gf_fail_memory(error);
+    y4m->x = window.x;
+    y4m->row = window.y;
+    base->format.width = window.width;
+    base->format.height = window.height;
     return GF_OK;
 }
 
@@ -339,6 +360,7 @@ static void y4m_close(struct gf_source *base)
     gf_metadata_free(&base->metadata);
     gf_yuv_reader_close(y4m->reader);
     free(y4m->own);
+    free(y4m->line);
     free(y4m);
 }
 
@@ -390,6 +412,7 @@ enum gf_status gf_y4m_source_open(struct gf_input *input, const struct gf_option
         return gf_fail_memory(error);
     y4m->base = (struct gf_source){.metadata = {.orientation = 1},
                                    .read = y4m_read,
+                                   .window = y4m_window,
                                    .finish = y4m_finish,
                                    .leave = y4m_leave,
                                    .close = y4m_close};

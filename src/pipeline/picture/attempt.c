@@ -65,8 +65,11 @@ static enum gf_status restart_source(struct gf_attempt *attempt, struct gf_error
 {
     struct gf_source *const source = attempt->source;
     const struct gf_rectangle all = {.width = attempt->width, .height = attempt->height};
+    struct gf_error unsaid;
     const bool can_window = source && !attempt->moves && source->window && source->reduction <= 1;
-    return can_window && source->window(source, all, 0) ? GF_OK : open_source(attempt, true, error);
+    return can_window && !source->window(source, all, 0, &unsaid)
+               ? GF_OK
+               : open_source(attempt, true, error);
 }
 
 /* Prepares the members of a group for the picture of the source or of the caller. With `warns`,
@@ -106,9 +109,12 @@ static uint64_t area(struct gf_rectangle window)
 /* Finds the part of the picture that the branch's chain needs. */
 static void find_window(const struct gf_attempt *attempt, struct gf_branch *branch)
 {
+    const struct gf_pipeline *const pipeline = attempt->pipeline;
     const struct gf_source *const source = attempt->source;
     branch->window = (struct gf_rectangle){.width = 0};
-    if (!source || !source->window || attempt->whole)
+    if (!source || !source->window || attempt->whole ||
+        (pipeline->backend && pipeline->backend->calls->coders && !pipeline->no_device_codec &&
+         gf_device_decodes_whole(source, &pipeline->options)))
         return;
     gf_pipeline_select(attempt->pipeline, branch->number);
     const struct gf_rectangle window =
@@ -146,9 +152,8 @@ static enum gf_status take_window(struct gf_attempt *attempt, const struct gf_br
     const struct gf_rectangle at = branch->window;
     if (!source)
         return GF_OK;
-    if (at.width && !source->window(source, at, more))
-        return gf_fail(error, GF_ERROR_INPUT, "%s: a part of it cannot be read",
-                       gf_input_name(branch->task->input));
+    if (at.width)
+        GF_TRY(source->window(source, at, more, error));
     if (at.width)
         snprintf(told, sizeof pipeline->profile.found, "window %dx%d+%d+%d, %d %s", at.width,
                  at.height, at.x, at.y, source->blocks ? source->blocks : at.height,

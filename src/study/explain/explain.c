@@ -13,6 +13,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
+#include "engine/device_codec.h"
 #include "pipeline/pipeline_internal.h"
 #include "pixel/histogram/histogram.h"
 #include "server/server.h"
@@ -337,10 +338,11 @@ static enum gf_status take_window(struct gf_pipeline *pipeline, struct gf_source
 {
     const struct gf_rectangle window =
         gf_plan_window(gf_pipeline_chain(pipeline), source->format, request);
-    if (!source->window)
+    if (!source->window ||
+        (explanation->on_cuda && gf_device_decodes_whole(source, gf_pipeline_options(pipeline))))
         return GF_OK;
-    if ((window.width < source->format.width || window.height < source->format.height) &&
-        source->window(source, window, 0)) {
+    if (window.width < source->format.width || window.height < source->format.height) {
+        GF_TRY(source->window(source, window, 0, error));
         request->window = explanation->window = window;
         explanation->blocks = source->blocks;
     }

@@ -99,10 +99,11 @@ struct gf_source {
     /* Makes read() give a rectangle of the picture, whose size `format` becomes, from its first row
      * on; rows and columns beside it are not decoded where the file's structure allows it, and not
      * checked. `more` is the number of rectangles that will follow: what they may need again is
-     * kept. Sets `blocks` and `memory`. Returns false if the source's cell fails; it can then only
-     * be closed. NULL: the picture can only be read as a whole. It may be called at any time, but
-     * not after reduce() or take_level(). */
-    bool (*window)(struct gf_source *source, struct gf_rectangle rectangle, int more);
+     * kept. Sets `blocks` and `memory`. After a failure the source can only be closed. NULL: the
+     * picture can only be read as a whole. It may be called at any time, but not after reduce() or
+     * take_level(); of a JPEG only before the first read(). */
+    enum gf_status (*window)(struct gf_source *source, struct gf_rectangle rectangle, int more,
+                             struct gf_error *error);
     int blocks; /* after window(): number of the file's tiles or strips that will be decoded; 0:
                  * the file has none */
     /* Writes the next `rows` rows to dst, `pitch` bytes apart. Errors name the input. */

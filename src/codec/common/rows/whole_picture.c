@@ -130,7 +130,7 @@ static enum gf_status decode(struct gf_whole_source *source, struct gf_error *er
     source->decoded = true;
     errno = 0; /* gf_whole_source_fail() reads errno */
     const enum gf_status status = source->calls->decode(source, source->pixels, error);
-    if (source->frame >= source->last)
+    if (source->frame >= source->last && !source->base.window)
         release(source);
     return status;
 }
@@ -174,6 +174,32 @@ static void whole_reduce(struct gf_source *base, int reduction)
     base->format.height = (base->format.height + reduction - 1) / reduction;
 }
 
+static void count_memory(struct gf_whole_source *source, double library_bytes)
+{
+    const struct gf_format format = source->base.format;
+    const double pixels = (double)format.width * (double)format.height;
+    const double file = source->borrowed ? 0 : (double)source->file.size;
+    source->base.memory = (struct gf_codec_memory){
+        (uint64_t)(file * format.height / source->height +
+                   pixels * (format.channels * format.bits / 8 + library_bytes)),
+        "it is decoded as a whole"};
+}
+
+static enum gf_status whole_window(struct gf_source *base, struct gf_rectangle window, int more,
+                                   struct gf_error *error)
+{
+    struct gf_whole_source *const source = (struct gf_whole_source *)base;
+    free(source->pixels);
+    source->pixels = NULL;
+    source->decoded = false;
+    source->row = 0;
+    source->window = window;
+    base->format.width = window.width;
+    base->format.height = window.height;
+    count_memory(source, 0);
+    return GF_OK;
+}
+
 static void whole_source_close(struct gf_source *base)
 {
     struct gf_whole_source *const source = (struct gf_whole_source *)base;
@@ -190,12 +216,41 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
     struct gf_source *const base = &source->base;
     GF_TRY(gf_size_check(source->name, width, height, &source->options, error));
     base->format = (struct gf_format){(int)width, (int)height, channels, bits};
-    const double pixels = (double)width * (double)height;
+    source->window = (struct gf_rectangle){.width = (int)width, .height = (int)height};
+    source->height = (int)height;
     base->file_bytes = source->file.size;
-    base->memory = (struct gf_codec_memory){
-        source->file.size + (uint64_t)(pixels * (channels * bits / 8 + library_bytes)),
-        "it is decoded as a whole"};
+    count_memory(source, library_bytes);
     return GF_OK;
+}
+
+enum gf_status gf_whole_source_need(struct gf_whole_source *source, uint64_t at, uint64_t bytes,
+                                    struct gf_error *error)
+{
+    const uint64_t size = source->file.size, begin = at < size ? at : size,
+                   wanted = bytes < size - begin ? bytes : size - begin;
+    size_t got = 0;
+    if (!source->later)
+        return GF_OK;
+    GF_TRY(gf_input_read_at(source->later, (int64_t)begin, source->file.data + begin,
+                            (size_t)wanted, &got, error));
+    if (got == wanted)
+        return GF_OK;
+    GF_TRY(gf_input_check_size(source->later, error));
+    return gf_fail_truncated(error, source->name, -1, 0);
+}
+
+/* Reads the file, or of one of which parts are decoded its head. */
+static enum gf_status read_file(struct gf_whole_source *source, struct gf_input *input,
+                                struct gf_error *error)
+{
+    const int64_t size = gf_input_size(input);
+    if (!source->calls->parts || size <= GF_WHOLE_HEAD)
+        return gf_whole_file(input, &source->options, &source->file, error);
+    source->file = (struct gf_blob){malloc((size_t)size), (size_t)size};
+    if (!source->file.data)
+        return gf_fail_memory(error);
+    source->later = input;
+    return gf_whole_source_need(source, 0, GF_WHOLE_HEAD, error);
 }
 
 enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct gf_input *input,
@@ -219,10 +274,10 @@ enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct g
     opened->last = gf_input_pages(input).last;
     opened->headers_only = gf_input_headers_only(input);
     opened->file = file;
-    if (!file.data && opened->headers_only)
+    opened->base.window = calls->parts ? whole_window : NULL;
+    if (!file.data && (opened->headers_only || calls->parts))
         opened->borrowed = gf_input_borrow(input, &opened->file.data, &opened->file.size);
-    enum gf_status status =
-        file.data || opened->borrowed ? GF_OK : gf_whole_file(input, options, &opened->file, error);
+    enum gf_status status = file.data || opened->borrowed ? GF_OK : read_file(opened, input, error);
     errno = 0;
     if (!status)
         status = calls->read_header(opened, error);

@@ -12,6 +12,7 @@
 #include "gpufilter/options.h"
 
 struct gf_whole_source;
+enum { GF_WHOLE_HEAD = 64 << 10 };
 
 /* The functions of a format. Its own struct has `size` bytes: first a struct gf_whole_source, then
  * members that are zero at first. */
@@ -31,6 +32,10 @@ struct gf_whole_calls {
     /* decode() gets `pixels` filled with zeros; memory pages that it does not write take no
      * memory. */
     bool blank;
+    /* decode() can decode the part source->window alone, to rows of its size. The bytes of `file`
+     * may then belong to the input, and beyond the first GF_WHOLE_HEAD they are there only after
+     * gf_whole_source_need(). */
+    bool parts;
 };
 
 struct gf_whole_source {
@@ -43,10 +48,13 @@ struct gf_whole_source {
     int frame;        /* number of the frame that decode() is to decode, if several are wanted */
     int sound;        /* number of pictures before the file's damage, if read_header() has set it */
     struct gf_blob file;
-    bool headers_only;     /* no row will be read */
-    bool borrowed;         /* the bytes of `file` belong to the input */
-    unsigned char *pixels; /* NULL until the first row is read */
-    bool decoded;          /* the present picture is in `pixels` */
+    bool headers_only;          /* no row will be read */
+    bool borrowed;              /* the bytes of `file` belong to the input */
+    struct gf_input *later;     /* the input, if bytes of `file` are read later; else NULL */
+    struct gf_rectangle window; /* the part of the picture that is wanted */
+    int height;                 /* number of rows of the whole picture */
+    unsigned char *pixels;      /* NULL until the first row is read */
+    bool decoded;               /* the present picture is in `pixels` */
     bool released;
     int row;
 };
@@ -54,6 +62,9 @@ struct gf_whole_source {
 /* Opens the source: reads the file into memory, then its header. */
 enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct gf_input *input,
                                     const struct gf_options *options, struct gf_source **source,
+                                    struct gf_error *error) GF_CHECKED;
+/* Reads those bytes of the file, as many of them as it has, if that was not done. */
+enum gf_status gf_whole_source_need(struct gf_whole_source *source, uint64_t at, uint64_t bytes,
                                     struct gf_error *error) GF_CHECKED;
 /* Opens the source of a file whose bytes were read already. The source frees them, even after a
  * failure. */
