@@ -62,6 +62,10 @@ struct gf_tiff_handle {
     struct gf_error error;    /* a failure of the input or the output */
 };
 
+/* The mode in which libtiff reads the places of tiles and strips when they are wanted, not at
+ * opening. */
+#define GF_TIFF_READ "rmO"
+
 /* Opens a handle. `mode` is libtiff's: "rm" reads the input (output is NULL), "w" writes the output
  * (input is NULL). directory: offset of the directory that libtiff shall see as the first; 0: the
  * file's first. Fails with GF_ERROR_INPUT or GF_ERROR_OUTPUT. */
@@ -222,6 +226,7 @@ struct gf_tiff_source {
     /* memory: NULL, or the input that holds a stream's bytes and is also `input`. */
     struct gf_input *input, *memory;
     struct gf_blob file;
+    const char *mode;                         /* in which all handles are opened */
     uint64_t directory;                       /* offset of the picture's directory; 0: the first */
     uint64_t level_directory[GF_LEVELS_MOST]; /* offsets of the directories of base.level */
     char level_name[256];                     /* the name of the level that is read, for messages */
