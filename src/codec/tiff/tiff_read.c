@@ -467,6 +467,7 @@ static enum gf_status tiff_take_level(struct gf_source *base, int level, struct 
     quiet.warn = NULL; /* what the first page warned of is true of its levels */
     wanted.width = base->level[level].width;
     wanted.height = base->level[level].height;
+    base->reduction = base->level[level].divisor;
     stop_reading(tiff); /* windows of the full size may have been read */
     free(tiff->layout.palette);
     tiff->layout = (struct gf_tiff_layout){.cmyk = cmyk};
@@ -484,7 +485,6 @@ static enum gf_status tiff_take_level(struct gf_source *base, int level, struct 
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: it is no copy of the first page",
                        handle->name);
     base->format = wanted;
-    base->reduction = base->level[level].divisor;
     gf_tiff_prepare(handle, &tiff->layout);
     tiff->base.tiles = NULL;
     tiff->base.for_device_codec = false;
