@@ -118,9 +118,10 @@ enum gf_status gf_tiff_coding_of(const struct gf_sink_order *order, struct gf_ti
 /* Sets the tags of the coding in the directory that is being written. */
 bool gf_tiff_set_coding(const struct gf_tiff_handle *handle, const struct gf_tiff_coding *coding);
 /* Returns the mode in which libtiff writes: BigTIFF if a file of so many bytes of pixels could
- * become larger than 4 GiB, and the byte order of EXIF, since values of undefined type are copied
- * as they are. */
-const char *gf_tiff_mode(uint64_t bytes, const struct gf_metadata *metadata);
+ * become larger than 4 GiB by the compression, and the byte order of EXIF, since values of
+ * undefined type are copied as they are. */
+const char *gf_tiff_mode(uint64_t bytes, enum gf_tiff_compression compression,
+                         const struct gf_metadata *metadata);
 
 /* Opens a store that writes tiles to the order's output, for gf_codec_threads() threads, and plans
  * its pyramid, which has one level if options->pyramid asks for none. */
