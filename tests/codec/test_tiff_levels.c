@@ -359,6 +359,60 @@ static void test_lists(void **state)
     }
 }
 
+/* Tiles that are kept for further windows count as memory, and are an eighth of the budget at
+ * most. */
+static void test_kept(void **state)
+{
+    enum {
+        BIG = 256,
+        ACROSS = 16,
+        TILES = ACROSS * ACROSS,
+        SIDE = BIG * ACROSS,
+        BYTES = BIG * BIG
+    };
+    static unsigned numbers[TILES];
+    static unsigned char pixels[BYTES];
+    static const uint64_t budgets[] = {0, 64 << 20};
+    const struct gf_rectangle window = {0, 0, SIDE, SIDE};
+    struct tiff tiff = {0};
+    begin(&tiff);
+    const unsigned at = (unsigned)tiff.bytes.size;
+    append(&tiff.bytes, pixels, BYTES);
+    tag1(&tiff, 256, SIDE);
+    tag1(&tiff, 257, SIDE);
+    tag1(&tiff, 258, 8);
+    tag1(&tiff, 262, 1);
+    tag1(&tiff, 322, BIG);
+    tag1(&tiff, 323, BIG);
+    for (int i = 0; i < TILES; i++)
+        numbers[i] = at;
+    tag(&tiff, 324, LONG, TILES, numbers);
+    for (int i = 0; i < TILES; i++)
+        numbers[i] = BYTES;
+    tag(&tiff, 325, LONG, TILES, numbers);
+    add_page(&tiff);
+    write_file(&tiff);
+    for (int i = 0; i < 2; i++) {
+        struct gf_options options = plain_options();
+        struct gf_input *input;
+        options.memory_bytes = budgets[i];
+        struct gf_source *const source = open_in("a.tif", &input, &options);
+        assert_true(source->window(source, window, 0));
+        const uint64_t before = source->memory.bytes;
+        assert_true(source->window(source, window, 1));
+        unsigned char *const rows = malloc((size_t)SIDE * SIDE);
+        assert_int_equal(source->read(source, SIDE, rows, SIDE, &failure), GF_OK);
+        free(rows);
+        assert_int_equal(before, 0); /* the usual */
+        assert_in_range(source->memory.bytes, i ? 8 << 20 : SIDE * SIDE,
+                        i ? 12 << 20 : SIDE * SIDE + (4 << 20));
+        assert_true(source->window(source, window, 0)); /* they are still there */
+        assert_int_equal(source->blocks, i ? TILES - 128 : 0);
+        source->close(source);
+        gf_input_close(input);
+    }
+}
+
 /* The wrong sizes of uncompressed strips that some writers give do no harm. */
 static void test_wrong_sizes(void **state)
 {
@@ -399,10 +453,11 @@ int main(void)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),  cmocka_unit_test(test_wrong_sizes),
-        cmocka_unit_test(test_places), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_others), cmocka_unit_test(test_aperio),
-        cmocka_unit_test(test_damage), cmocka_unit_test(test_bomb),
+        cmocka_unit_test(test_lists),       cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_wrong_sizes), cmocka_unit_test(test_places),
+        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_others),
+        cmocka_unit_test(test_aperio),      cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_bomb),
     };
     return cmocka_run_group_tests_name("tiff_levels", tests, make_folder, remove_folder);
 }

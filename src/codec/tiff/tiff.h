@@ -252,7 +252,7 @@ struct gf_tiff_source {
     int *wanted, handed; /* the tiles of the band that are decoded, and the items before them */
     unsigned char *line; /* a converted row of strips that begins left of the window */
     struct gf_tiff_kept *kept; /* converted tiles that a later window may need */
-    int kept_count, kept_uses, more;
+    int kept_count, kept_most, kept_uses, more;
     uint32_t *raster; /* pixels that libtiff has converted */
     struct gf_ordered *ordered;
 };
@@ -295,6 +295,9 @@ enum gf_status gf_tiff_read_jp2(struct gf_tiff_source *tiff, int thread, uint32_
 uint64_t gf_tiff_jp2_bytes(const struct gf_tiff_layout *layout);
 /* Describes tiles that are JPEGs for a GPU, as tiff->base.tiles. Does nothing for other kinds. */
 void gf_tiff_describe_tiles(struct gf_tiff_source *tiff);
+/* Decides how many tiles are kept while the window is read, and returns the bytes that they take.
+ */
+uint64_t gf_tiff_plan_kept(struct gf_tiff_source *tiff);
 /* Copies the tile of the band in that column from the kept ones. Returns false if it is not kept.
  */
 bool gf_tiff_take_kept(struct gf_tiff_source *tiff, int column);

@@ -327,6 +327,7 @@ static uint64_t plan(struct gf_tiff_source *tiff)
         tiff->handles = threads < tiff->columns ? threads : tiff->columns;
         tiff->handles = tiff->handles < GF_TIFF_THREADS_MAX ? tiff->handles : GF_TIFF_THREADS_MAX;
         bytes += 2 * tiff->block_bytes * (unsigned)layout->planes * (unsigned)tiff->handles;
+        bytes += gf_tiff_plan_kept(tiff);
         bytes += layout->is_jp2 ? gf_tiff_jp2_bytes(layout) * (unsigned)tiff->handles : 0;
     } else if (!tiled && !tiff->raw) {
         bytes += largest_strip(handle) * (unsigned)layout->planes;
