@@ -228,14 +228,16 @@ static enum gf_status copy_input(struct gf_input *input, struct gf_device_file *
 
 /* Finds where in the input the bytes are that the device needs. Returns false if the input is no
  * file that has them all. */
-static bool find_bytes(const struct gf_input *input, const struct gf_source *source,
+static bool find_bytes(struct gf_input *input, const struct gf_source *source,
                        struct gf_device_file *file)
 {
     const int64_t size = gf_input_size(input);
     file->size = size > 0 ? (size_t)size : 0;
     if (file->decoder->file_format == GF_FILE_TIFF) {
-        file->size = file->tiles.columns ? (size_t)gf_tiff_coded_bytes(&file->tiles) : 0;
-        return size > 0 && file->size;
+        if (size <= 0 || !file->tiles.columns || !gf_tiff_coded_find_part(&file->tiles, input))
+            return false;
+        file->size = (size_t)gf_tiff_coded_bytes(&file->tiles);
+        return true;
     }
     if (!file->decoder->is_frame)
         return size >= 0;

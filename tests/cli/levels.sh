@@ -4,7 +4,7 @@
 lacks()
 {
     gpufilter --version | grep -q '^formats: .*TIFF' || echo "built without libtiff"
-    command -v tiffcp >/dev/null && command -v tiffset >/dev/null || echo "no tiffcp, or no tiffset"
+    command -v tiffcp >/dev/null && command -v tiffset >/dev/null && command -v tiffinfo >/dev/null || echo "no tiffcp, tiffset or tiffinfo"
 }
 
 # A pyramid whose levels are inverted, so that they are told from the picture, and a label.
@@ -123,4 +123,41 @@ if [ -z "$lacking" ]; then
             done
         done
     done
+fi
+
+begin "a damaged level costs a warning: the next larger one is read, up to the full size"
+lacking=$(lacks)
+if [ -z "$lacking" ]; then
+    # damage LEVEL: writes zeros over the beginning of the level's first tile.
+    damage()
+    {
+        at=$(tiffinfo -s "-$1" bad.tif | sed -n 's/^ *0: \[ *\([0-9]*\), .*/\1/p')
+        dd if=/dev/zero of=bad.tif bs=1 seek="$at" count=20 conv=notrunc status=none
+    }
+    tiffcp -c zip -t -w 64 -l 64 640:480.tif 320:240.tif 160:120.tif 80:60.tif bad.tif
+    for level in 1 2 3; do
+        tiffset -d $level -s 254 1 bad.tif
+    done
+    damage 3
+    run 0 gpufilter -i 'pyramid.tif[2]' -o page2.ppm resize=40:30
+    run 0 gpufilter -i 'pyramid.tif[1]' -o page1.ppm resize=40:30
+    for options in '' --sandbox=off --sandbox=all --threads=1; do
+        run 0 gpufilter $options -i bad.tif -o out.ppm thumbnail=40
+        grep -q '^gpufilter: warning: bad.tif: level 3: damaged.*: level 2 is read$' stderr || problem "$(cat stderr)"
+        same out.ppm page2.ppm
+    done
+    damage 2
+    run 0 gpufilter -i bad.tif -o out.ppm thumbnail=40 -o full.ppm resize=40:30:load=full
+    grep -q '^gpufilter: warning: bad.tif: level 2: damaged.*: level 1 is read$' stderr || problem "$(cat stderr)"
+    same out.ppm page1.ppm
+    damage 1
+    run 0 gpufilter -i bad.tif -o out.ppm thumbnail=40
+    [ "$(grep -c ' is read$' stderr)" = 3 ] || problem "$(cat stderr)"
+    grep -q ': the full size is read$' stderr || problem "$(cat stderr)"
+    same out.ppm full.ppm
+    run 0 gpufilter -i bad.tif -o out.ppm resize=40:30
+    ! grep -q level stderr || problem "$(cat stderr)"
+    damage 0
+    run 4 gpufilter -i bad.tif -o gone.ppm thumbnail=40
+    [ ! -e gone.ppm ] || problem "an output is left"
 fi

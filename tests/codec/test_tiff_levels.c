@@ -318,6 +318,133 @@ static void test_bomb(void **state)
     assert_in_range(peak_kilobytes() - before, 0, 20000);
 }
 
+/* The places of tiles are read when a tile is wanted: a window has its pixels although half of a
+ * list is missing. */
+static void test_lists(void **state)
+{
+    enum { ACROSS = 64, TILES = ACROSS * ACROSS, SIDE = TILE * ACROSS, BYTES = TILE * TILE };
+    static unsigned offsets[TILES];
+    unsigned char row[TILE];
+    const struct gf_options options = plain_options();
+    struct tiff tiff = {0};
+    struct gf_input *input;
+    begin(&tiff);
+    for (int i = 0; i < TILES; i++)
+        offsets[i] = (unsigned)tiff.bytes.size;
+    for (int i = 0; i < BYTES; i++)
+        put_more(&tiff, 1, 99);
+    tag1(&tiff, 256, SIDE);
+    tag1(&tiff, 257, SIDE);
+    tag1(&tiff, 258, 8);
+    tag1(&tiff, 262, 1);
+    tag1(&tiff, 322, TILE);
+    tag1(&tiff, 323, TILE);
+    tag(&tiff, 324, LONG, TILES, offsets);
+    tag(&tiff, 325, LONG, TILES, offsets);
+    /* Another list of sizes follows the directory, of which a half is there. */
+    put(&tiff, tiff.entries + 12 * (tiff.count - 1) + 8, 4,
+        tiff.bytes.size + 2 + 12 * (size_t)tiff.count + 4);
+    add_page(&tiff);
+    for (int i = 0; i < TILES / 2; i++)
+        put_more(&tiff, 4, BYTES);
+    write_file(&tiff);
+    for (int i = 0; i < 2; i++) {
+        struct gf_source *const source = open_in("a.tif", &input, &options);
+        const struct gf_rectangle window = {TILE / 2, i ? SIDE - 1 : 8, TILE, 1};
+        assert_true(source->window(source, window, 0));
+        assert_int_equal(source->read(source, 1, row, TILE, &failure), i ? GF_ERROR_INPUT : GF_OK);
+        assert_true(i || (row[0] == 99 && row[TILE - 1] == 99));
+        source->close(source);
+        gf_input_close(input);
+    }
+}
+
+/* Tiles that are kept for further windows count as memory, and are an eighth of the budget at
+ * most. */
+static void test_kept(void **state)
+{
+    enum {
+        BIG = 256,
+        ACROSS = 16,
+        TILES = ACROSS * ACROSS,
+        SIDE = BIG * ACROSS,
+        BYTES = BIG * BIG
+    };
+    static unsigned numbers[TILES];
+    static unsigned char pixels[BYTES];
+    static const uint64_t budgets[] = {0, 64 << 20};
+    const struct gf_rectangle window = {0, 0, SIDE, SIDE};
+    struct tiff tiff = {0};
+    begin(&tiff);
+    const unsigned at = (unsigned)tiff.bytes.size;
+    append(&tiff.bytes, pixels, BYTES);
+    tag1(&tiff, 256, SIDE);
+    tag1(&tiff, 257, SIDE);
+    tag1(&tiff, 258, 8);
+    tag1(&tiff, 262, 1);
+    tag1(&tiff, 322, BIG);
+    tag1(&tiff, 323, BIG);
+    for (int i = 0; i < TILES; i++)
+        numbers[i] = at;
+    tag(&tiff, 324, LONG, TILES, numbers);
+    for (int i = 0; i < TILES; i++)
+        numbers[i] = BYTES;
+    tag(&tiff, 325, LONG, TILES, numbers);
+    add_page(&tiff);
+    write_file(&tiff);
+    for (int i = 0; i < 2; i++) {
+        struct gf_options options = plain_options();
+        struct gf_input *input;
+        options.memory_bytes = budgets[i];
+        struct gf_source *const source = open_in("a.tif", &input, &options);
+        assert_true(source->window(source, window, 0));
+        const uint64_t before = source->memory.bytes;
+        assert_true(source->window(source, window, 1));
+        unsigned char *const rows = malloc((size_t)SIDE * SIDE);
+        assert_int_equal(source->read(source, SIDE, rows, SIDE, &failure), GF_OK);
+        free(rows);
+        assert_int_equal(before, 0); /* the usual */
+        assert_in_range(source->memory.bytes, i ? 8 << 20 : SIDE * SIDE,
+                        i ? 12 << 20 : SIDE * SIDE + (4 << 20));
+        assert_true(source->window(source, window, 0)); /* they are still there */
+        assert_int_equal(source->blocks, i ? TILES - 128 : 0);
+        source->close(source);
+        gf_input_close(input);
+    }
+}
+
+/* The wrong sizes of uncompressed strips that some writers give do no harm. */
+static void test_wrong_sizes(void **state)
+{
+    const struct gf_options options = plain_options();
+    unsigned char row[TILE];
+    struct tiff tiff = {0};
+    struct gf_input *input;
+    unsigned offsets[4];
+    begin(&tiff);
+    for (unsigned i = 0; i < 4; i++) {
+        offsets[i] = (unsigned)tiff.bytes.size;
+        for (int x = 0; x < TILE; x++)
+            put_more(&tiff, 1, i + 1);
+    }
+    tag1(&tiff, 256, TILE);
+    tag1(&tiff, 257, 4);
+    tag1(&tiff, 258, 8);
+    tag1(&tiff, 262, 1);
+    tag(&tiff, 273, LONG, 4, offsets);
+    tag1(&tiff, 278, 1);
+    tag(&tiff, 279, LONG, 4, (const unsigned[]){1, 2, 3, 4});
+    add_page(&tiff);
+    write_file(&tiff);
+    struct gf_source *const source = open_in("a.tif", &input, &options);
+    for (int i = 1; i <= 4; i++) {
+        assert_int_equal(source->read(source, 1, row, TILE, &failure), GF_OK);
+        assert_int_equal(row[TILE - 1], i);
+    }
+    source->close(source);
+    gf_input_close(input);
+}
+
 int main(void)
 {
     const struct gf_file_type *const type = gf_file_type(GF_FILE_TIFF);
@@ -326,9 +453,11 @@ int main(void)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_others), cmocka_unit_test(test_aperio),
-        cmocka_unit_test(test_damage), cmocka_unit_test(test_bomb),
+        cmocka_unit_test(test_lists),       cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_wrong_sizes), cmocka_unit_test(test_places),
+        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_others),
+        cmocka_unit_test(test_aperio),      cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_bomb),
     };
     return cmocka_run_group_tests_name("tiff_levels", tests, make_folder, remove_folder);
 }

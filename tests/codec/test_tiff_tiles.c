@@ -297,6 +297,39 @@ static void test_bits(void **state)
     }
 }
 
+/* A file that could pass 4 GiB becomes a BigTIFF: the guess is not below what noise becomes, which
+ * LZW and G4 make larger than its pixels. */
+static void test_big(void **state)
+{
+    enum { SIDE = 1024, KINDS = GF_TIFF_WEBP + 1 };
+    for (int kind = 0; kind < KINDS; kind++) {
+        const enum gf_tiff_compression compression = (enum gf_tiff_compression)kind;
+        const bool bits = compression == GF_TIFF_G4;
+        struct gf_options options = options_of(compression, bits ? 1 : 8);
+        struct picture picture = random_picture(SIDE, SIDE, bits ? 1 : 3, 8);
+        struct witness witness;
+        struct gf_input *input = NULL;
+        options.tile_size = 256;
+        options.quality = 100;
+        for (size_t i = 0; bits && i < picture_bytes(picture.format); i++)
+            picture.data[i] = i / SIDE % 2 && i % 2 ? 255 : 0;
+        uint64_t bytes = bits ? SIDE * SIDE / 8 : SIDE * SIDE * 3, most = bytes;
+        while (!strcmp(gf_tiff_mode(most, compression, NULL), "w"))
+            most += most / 64;
+        assert_in_range(most, 1u << 29, UINT32_MAX);
+        if (!write_tiles(&picture, &options, &witness)) {
+            assert_int_equal(gf_input_open(in_folder("a.tif"), false, &input, &failure), GF_OK);
+            assert_in_range((uint64_t)gf_input_size(input) * (most / bytes), 0, UINT32_MAX);
+            gf_input_close(input);
+            free_witness(&witness);
+        }
+        free_picture(&picture);
+    }
+    assert_string_equal(gf_tiff_mode(3u << 30, GF_TIFF_LZW, NULL), "w8");
+    assert_string_equal(gf_tiff_mode(3u << 30, GF_TIFF_NONE, NULL), "w");
+    assert_string_equal(gf_tiff_mode(UINT32_MAX, GF_TIFF_NONE, NULL), "w8");
+}
+
 /* The picture's directory has its metadata, wherever EXIF's directories lie, and the warnings are
  * given once. */
 static void test_metadata(void **state)
@@ -385,10 +418,11 @@ int main(void)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_jpeg),      cmocka_unit_test(test_webp),
-        cmocka_unit_test(test_bits),      cmocka_unit_test(test_metadata),
-        cmocka_unit_test(test_one_level), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_sizes),    cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_jpeg),     cmocka_unit_test(test_webp),
+        cmocka_unit_test(test_big),      cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_metadata), cmocka_unit_test(test_one_level),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("tiff tiles", tests, make_folder, remove_folder);
 }

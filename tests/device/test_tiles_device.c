@@ -124,6 +124,7 @@ static void decode_there(struct both *both, uint64_t room)
     assert_non_null(both->source->tiles);
     assert_true(both->source->for_device_codec);
     both->coded = *both->source->tiles;
+    assert_true(gf_tiff_coded_find_part(&both->coded, both->input));
     const size_t size = (size_t)gf_tiff_coded_bytes(&both->coded);
     assert_int_equal(cudaMallocHost((void **)&both->data, size), cudaSuccess);
     assert_ok("copy", gf_tiff_coded_copy(&both->coded, both->input, both->data, &error), &error);
@@ -262,7 +263,8 @@ static void test_missing_tile(void **state)
     need_gpu();
     tiles.missing = 6;
     open_made(&tiles, &tiff, &both);
-    assert_null(both.source->tiles);
+    both.coded = *both.source->tiles;
+    assert_false(gf_tiff_coded_find_part(&both.coded, both.input));
     both.here = picture_new(both.source->format, 0);
     assert_int_equal(both.source->read(both.source, 200, both.here.data, both.here.pitch, &error),
                      GF_ERROR_INPUT);

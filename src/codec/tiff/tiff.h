@@ -62,6 +62,10 @@ struct gf_tiff_handle {
     struct gf_error error;    /* a failure of the input or the output */
 };
 
+/* The mode in which libtiff reads the places of tiles and strips when they are wanted, not at
+ * opening. */
+#define GF_TIFF_READ "rmO"
+
 /* Opens a handle. `mode` is libtiff's: "rm" reads the input (output is NULL), "w" writes the output
  * (input is NULL). directory: offset of the directory that libtiff shall see as the first; 0: the
  * file's first. Fails with GF_ERROR_INPUT or GF_ERROR_OUTPUT. */
@@ -114,9 +118,10 @@ enum gf_status gf_tiff_coding_of(const struct gf_sink_order *order, struct gf_ti
 /* Sets the tags of the coding in the directory that is being written. */
 bool gf_tiff_set_coding(const struct gf_tiff_handle *handle, const struct gf_tiff_coding *coding);
 /* Returns the mode in which libtiff writes: BigTIFF if a file of so many bytes of pixels could
- * become larger than 4 GiB, and the byte order of EXIF, since values of undefined type are copied
- * as they are. */
-const char *gf_tiff_mode(uint64_t bytes, const struct gf_metadata *metadata);
+ * become larger than 4 GiB by the compression, and the byte order of EXIF, since values of
+ * undefined type are copied as they are. */
+const char *gf_tiff_mode(uint64_t bytes, enum gf_tiff_compression compression,
+                         const struct gf_metadata *metadata);
 
 /* Opens a store that writes tiles to the order's output, for gf_codec_threads() threads, and plans
  * its pyramid, which has one level if options->pyramid asks for none. */
@@ -222,6 +227,7 @@ struct gf_tiff_source {
     /* memory: NULL, or the input that holds a stream's bytes and is also `input`. */
     struct gf_input *input, *memory;
     struct gf_blob file;
+    const char *mode;                         /* in which all handles are opened */
     uint64_t directory;                       /* offset of the picture's directory; 0: the first */
     uint64_t level_directory[GF_LEVELS_MOST]; /* offsets of the directories of base.level */
     char level_name[256];                     /* the name of the level that is read, for messages */
@@ -246,7 +252,7 @@ struct gf_tiff_source {
     int *wanted, handed; /* the tiles of the band that are decoded, and the items before them */
     unsigned char *line; /* a converted row of strips that begins left of the window */
     struct gf_tiff_kept *kept; /* converted tiles that a later window may need */
-    int kept_count, kept_uses, more;
+    int kept_count, kept_most, kept_uses, more;
     uint32_t *raster; /* pixels that libtiff has converted */
     struct gf_ordered *ordered;
 };
@@ -289,6 +295,9 @@ enum gf_status gf_tiff_read_jp2(struct gf_tiff_source *tiff, int thread, uint32_
 uint64_t gf_tiff_jp2_bytes(const struct gf_tiff_layout *layout);
 /* Describes tiles that are JPEGs for a GPU, as tiff->base.tiles. Does nothing for other kinds. */
 void gf_tiff_describe_tiles(struct gf_tiff_source *tiff);
+/* Decides how many tiles are kept while the window is read, and returns the bytes that they take.
+ */
+uint64_t gf_tiff_plan_kept(struct gf_tiff_source *tiff);
 /* Copies the tile of the band in that column from the kept ones. Returns false if it is not kept.
  */
 bool gf_tiff_take_kept(struct gf_tiff_source *tiff, int column);

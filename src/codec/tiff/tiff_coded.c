@@ -2,22 +2,6 @@
 #include "codec/common/metadata/exif.h"
 #include "codec/tiff/tiff.h"
 
-/* Finds the part of the file in which the tiles lie. Returns false if one is missing. */
-static bool find_part(TIFF *tiff, struct gf_tiff_coded *coded)
-{
-    const uint32_t count = (uint32_t)coded->columns * (uint32_t)coded->rows;
-    coded->begin = UINT64_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t offset = gf_tiff.TIFFGetStrileOffset(tiff, i),
-                       bytes = gf_tiff.TIFFGetStrileByteCount(tiff, i);
-        if (!bytes || bytes > UINT64_MAX - offset)
-            return false;
-        coded->begin = offset < coded->begin ? offset : coded->begin;
-        coded->end = offset + bytes > coded->end ? offset + bytes : coded->end;
-    }
-    return true;
-}
-
 /* Finds the lists of the tiles and their tables in the directory itself, since libtiff does not say
  * where they are. */
 static bool find_lists(const struct gf_tiff_source *tiff, struct gf_tiff_coded *coded)
@@ -64,9 +48,9 @@ void gf_tiff_describe_tiles(struct gf_tiff_source *tiff)
                                   .rows = (layout->format.height - 1) / layout->tile_height + 1,
                                   .h = h,
                                   .v = v,
-                                  .ycc = photometric == PHOTOMETRIC_YCBCR};
-    if (!find_lists(tiff, &coded) || !find_part(handle, &coded) ||
-        !gf_tiff_coded_check(&coded, (uint64_t)gf_input_size(tiff->input)))
+                                  .ycc = photometric == PHOTOMETRIC_YCBCR,
+                                  .end = (uint64_t)gf_input_size(tiff->input)};
+    if (!find_lists(tiff, &coded) || !gf_tiff_coded_check(&coded, coded.end))
         return;
     tiff->coded = coded;
     tiff->base.tiles = &tiff->coded;

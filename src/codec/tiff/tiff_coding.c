@@ -79,12 +79,18 @@ bool gf_tiff_set_coding(const struct gf_tiff_handle *handle, const struct gf_tif
            set_blocks(handle, coding);
 }
 
-const char *gf_tiff_mode(uint64_t bytes, const struct gf_metadata *metadata)
+const char *gf_tiff_mode(uint64_t bytes, enum gf_tiff_compression compression,
+                         const struct gf_metadata *metadata)
 {
     static const char *const modes[2][2] = {{"w", "w8"}, {"wb", "w8b"}};
+    /* How many times its bytes noise may take. LZW has up to 12 bits for a byte, and G4 12 for two
+     * pixels. The lists of tiles, and what Deflate adds, take less than a sixteenth. */
+    static const int growth[] = {
+        [GF_TIFF_DEFLATE] = 1, [GF_TIFF_LZW] = 2, [GF_TIFF_NONE] = 1, [GF_TIFF_JPEG] = 2,
+        [GF_TIFF_ZSTD] = 1,    [GF_TIFF_G4] = 6,  [GF_TIFF_WEBP] = 2};
     uint64_t first = 0;
     const bool big_endian = metadata && gf_exif_reader(&metadata->exif, &first).big_endian;
-    return modes[big_endian][bytes + bytes / 16 > UINT32_MAX];
+    return modes[big_endian][(bytes + bytes / 16) * (uint64_t)growth[compression] > UINT32_MAX];
 }
 
 enum gf_status gf_tiff_coding_of(const struct gf_sink_order *order, struct gf_tiff_coding *coding,

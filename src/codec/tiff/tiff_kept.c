@@ -41,19 +41,35 @@ bool gf_tiff_take_kept(struct gf_tiff_source *tiff, int column)
     return true;
 }
 
-/* Returns a place for a tile of that many bytes: a new one, or that of the tile which was not used
- * for the longest time. NULL: memory ran out, so that the tile will be decoded again. */
-static struct gf_tiff_kept *make_room(struct gf_tiff_source *tiff, size_t bytes)
+static size_t tile_bytes(const struct gf_tiff_source *tiff)
 {
-    const uint64_t limit = tiff->options.memory_bytes / 8;
-    const size_t room = (limit && limit < KEPT_BYTES ? (size_t)limit : KEPT_BYTES) / bytes;
-    const size_t most = room < KEPT_MOST ? room : KEPT_MOST;
+    return gf_pixel_bytes(tiff->layout.format) * (size_t)tiff->layout.tile_width *
+           (size_t)tiff->layout.tile_height;
+}
+
+uint64_t gf_tiff_plan_kept(struct gf_tiff_source *tiff)
+{
+    const uint64_t limit = tiff->options.memory_bytes / 8, bytes = tile_bytes(tiff);
+    const int rows = tiff->block_rows, first = tiff->window.y / rows,
+              last = (tiff->window.y + tiff->window.height - 1) / rows;
+    const uint64_t room = (limit && limit < KEPT_BYTES ? limit : KEPT_BYTES) / bytes,
+                   held = (uint64_t)tiff->kept_count,
+                   wanted = held + (uint64_t)(last - first + 1) * (uint64_t)tiff->columns;
+    const uint64_t most = wanted < room ? wanted : room;
+    tiff->kept_most = !tiff->more ? 0 : most < KEPT_MOST ? (int)most : KEPT_MOST;
+    return bytes * (tiff->more ? (uint64_t)tiff->kept_most : held);
+}
+
+/* Returns a place for a tile: a new one, or that of the tile which was not used for the longest
+ * time. NULL: memory ran out, so that the tile will be decoded again. */
+static struct gf_tiff_kept *make_room(struct gf_tiff_source *tiff)
+{
     if (!tiff->kept)
         tiff->kept = calloc(KEPT_MOST, sizeof *tiff->kept);
-    if (!tiff->kept || !most)
+    if (!tiff->kept || !tiff->kept_most)
         return NULL;
-    if ((size_t)tiff->kept_count < most) {
-        unsigned char *const pixels = malloc(bytes);
+    if (tiff->kept_count < tiff->kept_most) {
+        unsigned char *const pixels = malloc(tile_bytes(tiff));
         tiff->kept[tiff->kept_count].pixels = pixels;
         return pixels ? &tiff->kept[tiff->kept_count++] : NULL;
     }
@@ -65,10 +81,8 @@ static struct gf_tiff_kept *make_room(struct gf_tiff_source *tiff, size_t bytes)
 
 void gf_tiff_keep(struct gf_tiff_source *tiff, int count)
 {
-    const size_t tile_bytes = gf_pixel_bytes(tiff->layout.format) *
-                              (size_t)tiff->layout.tile_width * (size_t)tiff->layout.tile_height;
     for (int i = 0; i < count; i++) {
-        struct gf_tiff_kept *const kept = make_room(tiff, tile_bytes);
+        struct gf_tiff_kept *const kept = make_room(tiff);
         size_t pitch, bytes;
         const unsigned char *const from = place_of(tiff, tiff->wanted[i], &pitch, &bytes);
         if (!kept)

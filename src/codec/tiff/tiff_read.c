@@ -198,12 +198,35 @@ static enum gf_status prepare_colours(struct gf_tiff_source *tiff, struct gf_err
     return GF_OK;
 }
 
+/* Opens the directory again if the sizes of its uncompressed strips are wrong, as some writers'
+ * are: libtiff calculates them when it reads the whole list at opening. */
+static enum gf_status check_strips(struct gf_tiff_source *tiff, struct gf_error *error)
+{
+    struct gf_tiff_handle *const handle = &tiff->handle[0];
+    const struct gf_tiff_handle before = *handle;
+    uint16_t compression = COMPRESSION_NONE;
+    gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_COMPRESSION, &compression);
+    tiff->mode = GF_TIFF_READ;
+    if (gf_tiff.TIFFIsTiled(handle->tiff) || compression != COMPRESSION_NONE ||
+        gf_tiff.TIFFNumberOfStrips(handle->tiff) <= 2 ||
+        gf_tiff.TIFFGetStrileByteCount(handle->tiff, 0) ==
+            gf_tiff.TIFFGetStrileByteCount(handle->tiff, 1))
+        return GF_OK;
+    tiff->mode = "rm";
+    gf_tiff_close(handle);
+    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, tiff->mode, tiff->directory, error));
+    handle->name = before.name;
+    handle->pages = before.pages;
+    handle->damaged = before.damaged;
+    return GF_OK;
+}
+
 static enum gf_status open_first(struct gf_tiff_source *tiff, int wanted, struct gf_error *error)
 {
     struct gf_tiff_handle *const handle = &tiff->handle[0];
     const enum gf_picture_kind kind = gf_page_kind(wanted);
     struct gf_stored stored = {0};
-    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
+    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, GF_TIFF_READ, tiff->directory, error));
     if (!tiff->directory)
         handle->pages = count_pages(handle, &tiff->options);
     if (kind < GF_PICTURE_KINDS || gf_input_headers_only(tiff->input)) {
@@ -214,6 +237,7 @@ static enum gf_status open_first(struct gf_tiff_source *tiff, int wanted, struct
     }
     if (!tiff->directory)
         GF_TRY(tiff_choose(tiff, wanted, error));
+    GF_TRY(check_strips(tiff, error));
     GF_TRY(gf_tiff_read_layout(handle, &tiff->options, &tiff->layout, error));
     tiff->base.format = tiff->layout.format;
     stored.pages = handle->pages;
@@ -303,6 +327,7 @@ static uint64_t plan(struct gf_tiff_source *tiff)
         tiff->handles = threads < tiff->columns ? threads : tiff->columns;
         tiff->handles = tiff->handles < GF_TIFF_THREADS_MAX ? tiff->handles : GF_TIFF_THREADS_MAX;
         bytes += 2 * tiff->block_bytes * (unsigned)layout->planes * (unsigned)tiff->handles;
+        bytes += gf_tiff_plan_kept(tiff);
         bytes += layout->is_jp2 ? gf_tiff_jp2_bytes(layout) * (unsigned)tiff->handles : 0;
     } else if (!tiled && !tiff->raw) {
         bytes += largest_strip(handle) * (unsigned)layout->planes;
@@ -388,7 +413,7 @@ static enum gf_status make_buffers(struct gf_tiff_source *tiff, struct gf_error 
 static enum gf_status open_other(struct gf_tiff_source *tiff, int index, struct gf_error *error)
 {
     struct gf_tiff_handle *const handle = &tiff->handle[index];
-    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
+    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, tiff->mode, tiff->directory, error));
     handle->name = tiff->handle[0].name;
     gf_tiff_prepare(handle, &tiff->layout);
     return GF_OK;
@@ -444,14 +469,16 @@ static enum gf_status tiff_take_level(struct gf_source *base, int level, struct 
     quiet.warn = NULL; /* what the first page warned of is true of its levels */
     wanted.width = base->level[level].width;
     wanted.height = base->level[level].height;
+    base->reduction = base->level[level].divisor;
     stop_reading(tiff); /* windows of the full size may have been read */
     free(tiff->layout.palette);
     tiff->layout = (struct gf_tiff_layout){.cmyk = cmyk};
     tiff->directory = tiff->level_directory[level];
     snprintf(tiff->level_name, sizeof tiff->level_name, "%s: level %d", gf_input_name(tiff->input),
              level);
-    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
+    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, GF_TIFF_READ, tiff->directory, error));
     handle->name = tiff->level_name;
+    GF_TRY(check_strips(tiff, error));
     const enum gf_status status = gf_tiff_read_layout(handle, &quiet, &tiff->layout, error);
     tiff->layout.cmyk = cmyk;
     if (status)
@@ -460,7 +487,6 @@ static enum gf_status tiff_take_level(struct gf_source *base, int level, struct 
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: it is no copy of the first page",
                        handle->name);
     base->format = wanted;
-    base->reduction = base->level[level].divisor;
     gf_tiff_prepare(handle, &tiff->layout);
     tiff->base.tiles = NULL;
     tiff->base.for_device_codec = false;

@@ -105,6 +105,24 @@ enum gf_status gf_tiff_read_strip_row(struct gf_tiff_source *tiff, unsigned char
 
 /* ---- tiles, which several threads decode, each with a handle of its own ---- */
 
+/* Decodes a tile of a plane. Libtiff would read uncompressed pixels of a missing tile from the
+ * file's first bytes. */
+static bool decode_tile(struct gf_tiff_source *tiff, struct gf_tiff_handle *handle, int x,
+                        int plane, unsigned char *pixels)
+{
+    const tmsize_t bytes = (tmsize_t)tiff->block_bytes;
+    const uint32_t number = gf_tiff.TIFFComputeTile(handle->tiff, (uint32_t)x,
+                                                    (uint32_t)tiff->band_first, 0, (uint16_t)plane);
+    const uint64_t least = tiff->layout.compression == COMPRESSION_NONE ? tiff->block_bytes : 1;
+    gf_tiff_begin(handle);
+    if (!gf_tiff.TIFFGetStrileOffset(handle->tiff, number) ||
+        gf_tiff.TIFFGetStrileByteCount(handle->tiff, number) < least) {
+        snprintf(handle->why, sizeof handle->why, "a tile is missing");
+        return false;
+    }
+    return gf_tiff.TIFFReadEncodedTile(handle->tiff, number, pixels, bytes) == bytes;
+}
+
 /* Decodes a tile of the band and copies its pixels to their place. */
 static enum gf_status read_tile(void *context, int thread, int item, struct gf_error *error)
 {
@@ -128,11 +146,7 @@ static enum gf_status read_tile(void *context, int thread, int item, struct gf_e
                                     error));
             continue;
         }
-        const uint32_t number = gf_tiff.TIFFComputeTile(handle->tiff, (uint32_t)x,
-                                                        (uint32_t)tiff->band_first, 0, (uint16_t)p);
-        gf_tiff_begin(handle);
-        if (gf_tiff.TIFFReadEncodedTile(handle->tiff, number, tile + (size_t)p * tiff->block_bytes,
-                                        (tmsize_t)tiff->block_bytes) != (tmsize_t)tiff->block_bytes)
+        if (!decode_tile(tiff, handle, x, p, tile + (size_t)p * tiff->block_bytes))
             return gf_tiff_fail(handle, tiff->band_first, layout->format.height, error);
     }
     for (int y = 0; y < tiff->band_rows; y++) {

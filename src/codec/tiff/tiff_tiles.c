@@ -416,9 +416,7 @@ static enum gf_status begin(struct tiles *tiles, const struct gf_sink_order *ord
 {
     uint64_t bytes;
     GF_TRY(make_levels(tiles, &bytes) ? GF_OK : gf_fail_memory(error));
-    /* Of noise JPEG can make more bytes than the pixels have. */
-    bytes *= tiles->options.tiff_compression == GF_TIFF_JPEG ? 2 : 1;
-    tiles->mode = gf_tiff_mode(bytes, order->metadata);
+    tiles->mode = gf_tiff_mode(bytes, tiles->options.tiff_compression, order->metadata);
     if (tiles->layout == GF_LAYOUT_COG) {
         const struct gf_options all = {.size = sizeof all};
         return gf_metadata_for_output(order->metadata, order->format, GF_TAGS_ALL, &all,

@@ -114,8 +114,9 @@ static enum gf_status tiff_turn(struct gf_sink *sink, const struct gf_sink_order
         return gf_fail_memory(error);
     const uint64_t bytes = (uint64_t)tiff->row_bytes * (unsigned)order->format.height;
     if (!handle->tiff)
-        GF_TRY(gf_tiff_open(handle, NULL, order->output, gf_tiff_mode(bytes, order->metadata), 0,
-                            error));
+        GF_TRY(gf_tiff_open(handle, NULL, order->output,
+                            gf_tiff_mode(bytes, order->options->tiff_compression, order->metadata),
+                            0, error));
     return gf_tiff_set_coding(handle, &tiff->coding)
                ? gf_tiff_write_metadata(handle, order->metadata, order->options, error)
                : gf_tiff_fail(handle, -1, 0, error);

@@ -33,7 +33,7 @@ static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct
     struct gf_input *const input = attempt->branch[0].task->input;
     void (*const warn)(void *context, const char *text) = pipeline->options.warn;
     close_source(attempt);
-    if (again && !attempt->moves)
+    if ((again && !attempt->moves) || attempt->levels)
         pipeline->options.warn = NULL;
     gf_input_set_coefficients(input, attempt->moves);
     for (int i = 0; i < attempt->count; i++) {
@@ -47,6 +47,8 @@ static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct
     if (!status) {
         attempt->width = attempt->source->format.width;
         attempt->height = attempt->source->format.height;
+        if (attempt->levels)
+            attempt->source->levels = attempt->levels > 1 ? attempt->levels : 0;
     }
     for (int i = 0; !status && i < attempt->count; i++) {
         attempt->branch[i].task->own_format = attempt->source->file;
@@ -530,6 +532,9 @@ static enum gf_status attempt_once(struct gf_attempt *attempt, struct gf_error *
         attempt->count > 1 ? attempt_groups(attempt, error) : attempt_only(attempt, error);
     for (int i = 0; i < attempt->count; i++)
         reset_branch(&attempt->branch[i]);
+    attempt->level = gf_attempt_is_of_level(attempt, status)
+                         ? gf_source_level(attempt->source, attempt->source->reduction)
+                         : 0;
     close_source(attempt);
     if (status && pipeline->buffers.backend)
         gf_buffer_pool_close(&pipeline->buffers);
@@ -548,6 +553,22 @@ static enum gf_status rewind_files(const struct gf_attempt *attempt, struct gf_e
     return GF_OK;
 }
 
+/* Prepares another attempt, which reads a larger level, after one that failed by a damaged level.
+ * Returns false if it did not. */
+static bool leave_level(struct gf_attempt *attempt, const struct gf_error *failure)
+{
+    struct gf_error gone; /* what was written to a stream cannot be taken back */
+    if (!attempt->level || rewind_files(attempt, &gone))
+        return false;
+    attempt->levels = attempt->level;
+    if (attempt->level > 1)
+        gf_warn(&attempt->pipeline->options, "%s: level %d is read", failure->text,
+                attempt->level - 1);
+    else
+        gf_warn(&attempt->pipeline->options, "%s: the full size is read", failure->text);
+    return true;
+}
+
 /* Makes attempts until one succeeds or nothing is left to try. *failure is the last one's error. */
 static enum gf_status attempt_all(struct gf_attempt *attempt, struct gf_error *failure)
 {
@@ -559,7 +580,9 @@ static enum gf_status attempt_all(struct gf_attempt *attempt, struct gf_error *f
         if (!status)
             status = attempt_once(attempt, failure);
     }
-    while (status && !pipeline->remote && gf_pipeline_recover(pipeline, status, failure, failure)) {
+    while (status && !pipeline->remote &&
+           (leave_level(attempt, failure) ||
+            gf_pipeline_recover(pipeline, status, failure, failure))) {
         status = rewind_files(attempt, failure);
         /* The profile has only the spans of the attempt that succeeds. */
         pipeline->spans.count = attempt->first_span;

@@ -49,12 +49,19 @@ static bool is_of_device(const struct gf_attempt *attempt, enum gf_status status
             status == GF_ERROR_UNAVAILABLE);
 }
 
+bool gf_attempt_is_of_level(const struct gf_attempt *attempt, enum gf_status status)
+{
+    const struct gf_source *const source = attempt->source;
+    return status == GF_ERROR_INPUT && source && source->take_level &&
+           gf_source_level(source, source->reduction);
+}
+
 enum gf_status gf_branch_end(struct gf_attempt *attempt, struct gf_branch *branch,
                              enum gf_status status, const struct gf_error *why,
                              struct gf_error *error)
 {
     struct gf_picture_task *const task = branch->task;
-    if (is_of_device(attempt, status)) {
+    if (is_of_device(attempt, status) || gf_attempt_is_of_level(attempt, status)) {
         *error = *why;
         return status;
     }

@@ -36,6 +36,8 @@ struct gf_attempt {
     double begin_s;           /* the gf_now() at which that output began */
     bool moves;               /* the source is to give coefficients */
     int width, height;        /* the size of the picture, as the source was opened */
+    int levels;               /* number of the file's levels that may be read; 0: all */
+    int level;                /* the level by whose damage the last attempt failed; 0: none */
     bool whole;               /* windows of the outputs add up to more than the picture */
     int count;
     struct gf_branch branch[]; /* branch[count], one for each output */
@@ -46,6 +48,9 @@ struct gf_group {
     struct gf_branch *member[GF_PIPELINE_OUTPUTS_MAX];
     int count;
 };
+
+/* Whether a failure is damage of a level of the file, whose larger levels may be sound. */
+bool gf_attempt_is_of_level(const struct gf_attempt *attempt, enum gf_status status);
 
 /* Ends a branch with that status. After a failure its task gets the text of *why; otherwise its
  * profile is kept. If another attempt may help, the branch stays pending, and the failure is

@@ -118,40 +118,72 @@ GF_TARGET_CLONES static void interleave(const uint16_t *mid, int channels, uint3
         work[i] = mid[i] | (uint32_t)next[i] << 16;
 }
 
+/* Sums of 32 columns: of the columns 0-3 and 16-19, 4-7 and 20-23, 8-11 and 24-27, and the rest. */
+struct sums32 {
+    __m256i part[4];
+};
+
+/* Adds the samples of rows -k and k, and of rows -n and n, times their taps. Each pair of samples
+ * is added before it is multiplied, since both have the same tap. */
+GF_AVX2 GF_INLINE void add_pairs(struct sums32 *sums, const unsigned char *const *centre, size_t x,
+                                 int k, int n, __m256i taps)
+{
+    const __m256i ones = _mm256_set1_epi8(1);
+    const __m256i above = _mm256_loadu_si256((const __m256i *)(centre[-k] + x)),
+                  below = k ? _mm256_loadu_si256((const __m256i *)(centre[k] + x))
+                            : _mm256_setzero_si256(),
+                  further_above = _mm256_loadu_si256((const __m256i *)(centre[-n] + x)),
+                  further_below = _mm256_loadu_si256((const __m256i *)(centre[n] + x));
+    const __m256i low = _mm256_maddubs_epi16(_mm256_unpacklo_epi8(above, below), ones),
+                  high = _mm256_maddubs_epi16(_mm256_unpackhi_epi8(above, below), ones),
+                  further_low = _mm256_maddubs_epi16(
+                      _mm256_unpacklo_epi8(further_above, further_below), ones),
+                  further_high = _mm256_maddubs_epi16(
+                      _mm256_unpackhi_epi8(further_above, further_below), ones);
+    const __m256i both[] = {
+        _mm256_unpacklo_epi16(low, further_low), _mm256_unpackhi_epi16(low, further_low),
+        _mm256_unpacklo_epi16(high, further_high), _mm256_unpackhi_epi16(high, further_high)};
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++)
+        sums->part[i] = _mm256_add_epi32(sums->part[i], _mm256_madd_epi16(both[i], taps));
+}
+
+/* Computes 32 columns of a row. */
+GF_AVX2 GF_INLINE void vertical32(const struct gf_gauss *gauss, const unsigned char *const *centre,
+                                  size_t x, uint16_t *mid)
+{
+    const __m128i shift = _mm_cvtsi32_si128(gauss->shift - GF_GAUSS_FRACTION);
+    const __m256i half = _mm256_set1_epi32((int)vertical_half(gauss));
+    struct sums32 sums = {{half, half, half, half}};
+    add_pairs(&sums, centre, x, 0, 1, _mm256_set1_epi32(gauss->fixed[0] | gauss->fixed[1] << 16));
+    for (int k = 2; k <= gauss->radius; k += 2) {
+        const int n = k < gauss->radius ? k + 1 : k; /* the last may be alone: its tap is 0 */
+        const int further = n > k ? gauss->fixed[n] : 0;
+        add_pairs(&sums, centre, x, k, n, _mm256_set1_epi32(gauss->fixed[k] | further << 16));
+    }
+    for (int i = 0; i < 4; i++)
+        sums.part[i] = _mm256_srl_epi32(sums.part[i], shift);
+    const __m256i first = _mm256_packus_epi32(sums.part[0], sums.part[1]),
+                  second = _mm256_packus_epi32(sums.part[2], sums.part[3]);
+    _mm256_storeu_si256((__m256i *)(mid + x), _mm256_permute2x128_si256(first, second, 0x20));
+    _mm256_storeu_si256((__m256i *)(mid + x + 16), _mm256_permute2x128_si256(first, second, 0x31));
+}
+
 GF_AVX2 static void vertical_avx2(const struct gf_gauss_pairs *pairs,
                                   const unsigned char *const *rows, uint16_t *mid, size_t mid_pitch,
                                   size_t count)
 {
-    const int steps = pairs->gauss->radius + GF_GAUSS_LINES / 2;
-    const __m128i shift = _mm_cvtsi32_si128(pairs->gauss->shift - GF_GAUSS_FRACTION);
-    const __m256i half = _mm256_set1_epi32((int)vertical_half(pairs->gauss));
-    size_t x = 0;
-    for (; x + 8 <= count; x += 8) {
-        __m256i sum[GF_GAUSS_LINES];
-        for (int i = 0; i < GF_GAUSS_LINES; i++)
-            sum[i] = half;
-        for (int j = 0; j < steps; j++) {
-            const __m256i upper =
-                _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(rows[2 * j] + x)));
-            const __m256i lower =
-                _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(rows[2 * j + 1] + x)));
-            const __m256i both = _mm256_or_si256(upper, _mm256_slli_epi32(lower, 16));
-#pragma GCC unroll 8
-            for (int i = 0; i < GF_GAUSS_LINES; i++) {
-                const int32_t *const taps = i % 2 ? pairs->odd : pairs->even;
-                const __m256i tap = _mm256_set1_epi32(taps[GF_GAUSS_LEAD + j - i / 2]);
-                sum[i] = _mm256_add_epi32(sum[i], _mm256_madd_epi16(both, tap));
-            }
-        }
-#pragma GCC unroll 8
-        for (int i = 0; i < GF_GAUSS_LINES; i++) {
-            const __m256i words = _mm256_srl_epi32(sum[i], shift);
-            const __m128i packed =
-                _mm_packus_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
-            _mm_storeu_si128((__m128i *)(mid + (size_t)i * mid_pitch + x), packed);
-        }
+    const struct gf_gauss *const gauss = pairs->gauss;
+    if (count < 32)
+        vertical_rest(pairs, rows, mid, mid_pitch, 0, count);
+    for (int i = 0; count >= 32 && i < GF_GAUSS_LINES; i++) {
+        const unsigned char *const *const centre = rows + i + gauss->radius;
+        uint16_t *const line = mid + (size_t)i * mid_pitch;
+        for (size_t x = 0; x + 32 <= count; x += 32)
+            vertical32(gauss, centre, x, line);
+        if (count % 32) /* the last columns, some of them again */
+            vertical32(gauss, centre, count - 32, line);
     }
-    vertical_rest(pairs, rows, mid, mid_pitch, x, count);
 }
 
 GF_AVX2 static void horizontal_avx2(const struct gf_gauss_pairs *pairs, const uint16_t *mid,

@@ -52,6 +52,40 @@ static uint64_t number(const struct gf_tiff_coded *coded, const unsigned char *l
     return value;
 }
 
+static bool read_list(struct gf_input *input, uint64_t list, int bytes, uint64_t first, int count,
+                      unsigned char *to)
+{
+    const size_t size = (size_t)count * (size_t)bytes;
+    size_t got = 0;
+    return !gf_input_read_at(input, (int64_t)(list + first * (uint64_t)bytes), to, size, &got,
+                             NULL) &&
+           got == size;
+}
+
+bool gf_tiff_coded_find_part(struct gf_tiff_coded *coded, struct gf_input *input)
+{
+    enum { PIECE = 1024 };
+    unsigned char offsets[8 * PIECE], counts[8 * PIECE];
+    const uint64_t tiles = tiles_of(coded), whole = (uint64_t)gf_input_size(input);
+    coded->begin = UINT64_MAX;
+    coded->end = 0;
+    for (uint64_t first = 0; first < tiles; first += PIECE) {
+        const int piece = tiles - first < PIECE ? (int)(tiles - first) : PIECE;
+        if (!read_list(input, coded->offsets, coded->offset_bytes, first, piece, offsets) ||
+            !read_list(input, coded->counts, coded->count_bytes, first, piece, counts))
+            return false;
+        for (int i = 0; i < piece; i++) {
+            const uint64_t at = number(coded, offsets, coded->offset_bytes, i),
+                           bytes = number(coded, counts, coded->count_bytes, i);
+            if (!bytes || !is_part(at, bytes, whole))
+                return false;
+            coded->begin = at < coded->begin ? at : coded->begin;
+            coded->end = at + bytes > coded->end ? at + bytes : coded->end;
+        }
+    }
+    return true;
+}
+
 bool gf_tiff_coded_tile(const struct gf_tiff_coded *coded, const unsigned char *data, size_t size,
                         int tile, size_t *offset, size_t *bytes)
 {

@@ -19,9 +19,9 @@ struct gf_tiff_coded {
     int32_t big_endian, offset_bytes, count_bytes; /* the numbers in the lists */
     uint64_t offsets, counts;      /* where the lists of the tiles' offsets and sizes begin */
     uint64_t tables, tables_bytes; /* the JPEG of tables that all tiles share; 0 bytes: none */
-    uint64_t begin, end;           /* the part of the file in which all tiles lie */
-    uint64_t shift; /* what makes a tile's offset its place in the bytes at hand if it is
-                     * subtracted; 0: these are the whole file */
+    uint64_t begin, end; /* the part of the file in which all tiles lie, such as all of it */
+    uint64_t shift;      /* what makes a tile's offset its place in the bytes at hand if it is
+                          * subtracted; 0: these are the whole file */
 };
 
 GF_C_BEGIN
@@ -30,6 +30,9 @@ GF_C_BEGIN
  * decode such tiles. */
 bool gf_tiff_coded_check(const struct gf_tiff_coded *coded, uint64_t file_bytes);
 struct gf_format gf_tiff_coded_format(const struct gf_tiff_coded *coded);
+/* Finds by the lists the smallest part of the file in which all tiles lie. It takes as long as the
+ * lists are. Returns false if a tile is missing or lies beyond the file. */
+bool gf_tiff_coded_find_part(struct gf_tiff_coded *coded, struct gf_input *input);
 /* Finds a tile in the bytes at hand. Returns false if it is missing or not within them. */
 bool gf_tiff_coded_tile(const struct gf_tiff_coded *coded, const unsigned char *data, size_t size,
                         int tile, size_t *offset, size_t *bytes);
