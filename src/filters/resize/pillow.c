@@ -35,7 +35,8 @@ static double sine(double x, int halves)
     const double k = floor(x / pi.high + halves / 2.0 + 0.5), turns = k - halves / 2.0;
     const double whole = turns * pi.high;
     const struct pair near = pair_of(x, -whole);
-    const struct pair r = pair_of(near.high, near.low - fma(turns, pi.high, -whole) - turns * pi.low);
+    const struct pair r =
+        pair_of(near.high, near.low - fma(turns, pi.high, -whole) - turns * pi.low);
     const struct pair square = product(r, r);
     double tail = 1;
     for (int n = 22; n > 10; n -= 2)
@@ -164,8 +165,7 @@ static void fill_axis(const struct axis *axis, const struct gf_pillow_axis *tabl
         count[i] = end > start[i] ? end - start[i] : 0;
         weights_of(axis, i, start[i], count[i], wide);
         for (int k = 0; bits == 8 && k < count[i]; k++)
-            whole[k] =
-                (int32_t)(wide[k] * (1 << GF_PILLOW_BITS) + (wide[k] < 0 ? -0.5 : 0.5));
+            whole[k] = (int32_t)(wide[k] * (1 << GF_PILLOW_BITS) + (wide[k] < 0 ? -0.5 : 0.5));
     }
 }
 
@@ -189,8 +189,8 @@ static struct gf_pillow_axis lay_out(const struct axis *axis, int bits, size_t *
         table.taps = end - first > table.taps ? end - first : table.taps;
     }
     table.count = take(used, outputs, sizeof(int));
-    table.weight = take(used, outputs * (size_t)table.taps,
-                        bits == 8 ? sizeof(int32_t) : sizeof(double));
+    table.weight =
+        take(used, outputs * (size_t)table.taps, bits == 8 ? sizeof(int32_t) : sizeof(double));
     return table;
 }
 
@@ -198,7 +198,8 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct axis columns = axis_of(stage, false), rows = axis_of(stage, true);
     const int bits = stage->in.bits;
-    const int most = taps_most(&columns) > taps_most(&rows) ? taps_most(&columns) : taps_most(&rows);
+    const int most =
+        taps_most(&columns) > taps_most(&rows) ? taps_most(&columns) : taps_most(&rows);
     struct gf_pillow pillow;
     size_t used = sizeof pillow;
     const size_t scratch = take(&used, (size_t)most, sizeof(double));
@@ -411,8 +412,7 @@ static void sum_rows(const struct work *work, const struct gf_view *in, const st
             const unsigned char *row = gf_view_row(in, made);
             if (has_alpha)
                 premultiply_row(row, work->in, work->source);
-            columns_pass(work->pillow, work->out, has_alpha ? work->source : row,
-                         slot(work, made));
+            columns_pass(work->pillow, work->out, has_alpha ? work->source : row, slot(work, made));
         }
         for (int k = 0; k < count[y]; k++)
             work->rows[k] = slot(work, start[y] + k);
@@ -429,7 +429,8 @@ static void sum_rows(const struct work *work, const struct gf_view *in, const st
     }
 }
 
-static void pick(const struct gf_pillow *pillow, const struct gf_view *in, const struct gf_view *out)
+static void pick(const struct gf_pillow *pillow, const struct gf_view *in,
+                 const struct gf_view *out)
 {
     const int *const columns = (const int *)((const char *)pillow + pillow->columns.start);
     const int *const rows = (const int *)((const char *)pillow + pillow->rows.start);
@@ -527,14 +528,14 @@ static void reduce_cpu(const struct gf_stage *stage, const struct gf_view *in,
         for (int i = 0; i < rows; i++)
             add_row(gf_view_row(in, top + i), samples, sums);
         for (int x = 0; x < out->format.width; x++) {
-            const int left = gf_reduce_block(x, reduce->x, reduce->box[0], reduce->box[2], &columns);
+            const int left =
+                gf_reduce_block(x, reduce->x, reduce->box[0], reduce->box[2], &columns);
             const uint32_t pixels = (uint32_t)(rows * columns);
             for (int c = 0; c < channels; c++) {
                 uint32_t sum = pixels / 2;
                 for (int i = 0; i < columns; i++)
                     sum += sums[(left + i) * channels + c];
-                to[x * channels + c] =
-                    (unsigned char)((sum * gf_reduce_factor((int)pixels)) >> 24);
+                to[x * channels + c] = (unsigned char)((sum * gf_reduce_factor((int)pixels)) >> 24);
             }
         }
     }
@@ -574,8 +575,8 @@ void gf_pillow_parts(const struct gf_pillow_params *resize, int width, int heigh
         reduce.box[3] = (int)fmin(ceil(now.box[3] + y), height);
         gf_parts_add(parts, &gf_reduce_filter, &reduce, sizeof reduce);
         for (int i = 0; i < 4; i++)
-            now.box[i] = (float)(((double)now.box[i] - reduce.box[i % 2]) /
-                                 (i % 2 ? reduce.y : reduce.x));
+            now.box[i] =
+                (float)(((double)now.box[i] - reduce.box[i % 2]) / (i % 2 ? reduce.y : reduce.x));
     }
     gf_parts_add(parts, &gf_pillow_filter, &now, sizeof now);
 }

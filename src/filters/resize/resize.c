@@ -298,16 +298,15 @@ static enum gf_status resize_prepare(struct gf_stage *stage, struct gf_error *er
     const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis columns = column_axis(stage);
     const struct gf_resample_axis rows = row_axis(stage);
-    return gf_resample_prepare(stage, kernel_of(resize), resize->light == 1,
-                               &columns, &rows, error);
+    return gf_resample_prepare(stage, kernel_of(resize), resize->light == 1, &columns, &rows,
+                               error);
 }
 
 static size_t resize_scratch(const struct gf_stage *stage, int rows)
 {
     const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis columns = column_axis(stage), axis = row_axis(stage);
-    return gf_resample_scratch(stage, kernel_of(resize), resize->light == 1,
-                               &columns, &axis);
+    return gf_resample_scratch(stage, kernel_of(resize), resize->light == 1, &columns, &axis);
 }
 
 extern gf_launcher gf_resize_cuda, gf_resize_stacked_cuda, gf_resize_fused_cuda;
@@ -317,8 +316,7 @@ static int input_rows_most(const struct gf_stage *stage, int rows)
 {
     const struct gf_resample_axis axis = row_axis(stage);
     const double between = ceil((rows - 1) * axis.scale) + 1;
-    const double most =
-        gf_resample_taps_most(kernel_of(stage->params), &axis) + between;
+    const double most = gf_resample_taps_most(kernel_of(stage->params), &axis) + between;
     return most < axis.in ? (int)most : axis.in;
 }
 
@@ -360,7 +358,8 @@ static void add_pillow(const struct gf_resize_params *resize, const struct gf_ex
     const bool is_whole = pillow.box[0] == 0 && pillow.box[1] == 0 &&
                           pillow.box[2] == (float)width && pillow.box[3] == (float)height;
     if (pillow.width != width || pillow.height != height || !is_whole)
-        gf_pillow_parts(&pillow, width, height, extent->has_alpha ? 0 : resize->reducing_gap, parts);
+        gf_pillow_parts(&pillow, width, height, extent->has_alpha ? 0 : resize->reducing_gap,
+                        parts);
 }
 
 /* Where the picture's content decides which part is kept, the whole picture is scaled, and the part
@@ -395,7 +394,8 @@ const struct gf_filter gf_resize_filter = {
     .definition =
         "Pixel centres lie at half integers; when shrinking, the kernel is widened by the ratio; "
         "weights are normalised.\nColumns first, clamped, then rows. Kernels: Lanczos of 3 lobes, "
-        "cubic with a = -1/2, linear (triangle), area (box),\nnearest, hamming. light=linear averages "
+        "cubic with a = -1/2, linear (triangle), area (box),\nnearest, hamming. light=linear "
+        "averages "
         "linear light instead of sRGB values.\ngravity=attention or entropy makes fit=cover of "
         "fill: the whole picture is scaled, and crop finds the part in the result.",
     GF_PARAMS(struct gf_resize_params, resize_params),
@@ -499,8 +499,9 @@ static struct gf_resize_params resize_of(const struct thumbnail *thumbnail)
 static int round_aspect(double exact, double aspect, int other, bool is_width)
 {
     const double low = floor(exact), high = ceil(exact);
-    const double off_low = is_width ? fabs(aspect - low / other) : low == 0 ? 0
-                                                             : fabs(aspect - other / low);
+    const double off_low = is_width   ? fabs(aspect - low / other)
+                           : low == 0 ? 0
+                                      : fabs(aspect - other / low);
     const double off_high = fabs(aspect - (is_width ? high / other : other / high));
     return (int)fmax(off_high < off_low ? high : low, 1);
 }
@@ -522,10 +523,8 @@ static struct gf_resize_params pillow_of(const struct thumbnail *thumbnail,
     }
     size.full_w = size.w;
     size.full_h = size.h;
-    return (struct gf_resize_params){.kernel = GF_RESAMPLE_CUBIC,
-                                     .like = GF_LIKE_PILLOW,
-                                     .reducing_gap = 2,
-                                     .size = size};
+    return (struct gf_resize_params){
+        .kernel = GF_RESAMPLE_CUBIC, .like = GF_LIKE_PILLOW, .reducing_gap = 2, .size = size};
 }
 
 extern const struct gf_filter gf_resize_filter, gf_unsharp_filter;
