@@ -104,6 +104,7 @@ struct gf_extent {
     int reduction;         /* the divisor of both sides */
     struct gf_found found; /* what find() found in the picture */
     int bits;              /* bits of a sample, before a stencil premultiplies it */
+    bool has_alpha;
     const struct gf_facts_of_picture *facts; /* NULL: nothing else is known of the picture */
 };
 
@@ -115,6 +116,7 @@ static inline struct gf_extent gf_extent_of(struct gf_format format)
     extent.height = format.height;
     extent.reduction = 1;
     extent.bits = format.bits;
+    extent.has_alpha = gf_has_alpha(format);
     return extent;
 }
 
@@ -186,7 +188,8 @@ struct gf_filter {
      * goes through the picture several times. */
     bool takes_no_region;
     /* Returns the largest number by which a picture's sides may be divided when it is read for this
-     * filter, if the filter is the first of a chain; NULL: 1. */
+     * filter, if the filter is the first of a chain; NULL: 1. It is negative if the file's levels
+     * do not count, nor a picture that an orientation turns. */
     int (*reduction)(const void *params, int width, int height);
     /* Reads the files that the parameters name and keeps their contents in `params`; unload() frees
      * them. Each is called once for a chain, load() after check(); for a part of another filter,

@@ -1,9 +1,11 @@
 /* resize, and thumbnail and pixelate, which consist of resize and other filters. */
 #include <string.h>
 
+#include "base/fail.h"
 #include "filters/crop/crop.h"
 #include "filters/icc/icc.h"
 #include "filters/pad/pad.h"
+#include "filters/resize/pillow.h"
 #include "filters/unsharp/unsharp.h"
 #include "gpufilter/filter.h"
 #include "pixel/resample/resample.h"
@@ -14,6 +16,7 @@
 enum gf_fit { GF_FIT_FILL, GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN };
 enum gf_resize_only { GF_RESIZE_ANY, GF_RESIZE_SHRINK, GF_RESIZE_ENLARGE };
 enum gf_resize_load { GF_LOAD_FULL, GF_LOAD_REDUCED };
+enum gf_resize_like { GF_LIKE_NONE, GF_LIKE_PILLOW };
 
 /* A picture of in_w x in_h pixels is scaled to full_w x full_h pixels, of which w x h pixels,
  * placed by gravity, are computed. */
@@ -25,11 +28,20 @@ struct gf_resize_params {
     struct gf_length w, h;
     int kernel, light, fit, only, gravity;
     struct gf_colour colour;
-    int load;
+    int load, like;
+    double reducing_gap;
+    struct gf_matrix box;
     /* The sizes in pixels, which replace those above if w is above 0. resize sets them in the part
      * that it appends. */
     struct gf_resize_size size;
 };
+
+/* The last name of kernels[] is another one of area. */
+static enum gf_resample_kernel kernel_of(const void *params)
+{
+    const int kernel = ((const struct gf_resize_params *)params)->kernel;
+    return kernel > GF_RESAMPLE_HAMMING ? GF_RESAMPLE_AREA : (enum gf_resample_kernel)kernel;
+}
 
 /* ---- the size of the result, and the parts around the scaling ---- */
 
@@ -149,11 +161,15 @@ static int resize_reduction(const void *params, int width, int height)
 enum { SIDE_MAX = 65535 };
 
 /* The names are in the order of enum gf_resample_kernel and of the enums above. */
-static const char *const kernels[] = {"lanczos3", "cubic", "linear", "nearest", "area", NULL};
+static const char *const kernels[] = {"lanczos3", "cubic",   "linear", "nearest",
+                                      "area",     "hamming", "box",    NULL};
 static const char *const lights[] = {"srgb", "linear", NULL};
 static const char *const resize_fits[] = {"fill", "inside", "cover", "contain", NULL};
 static const char *const onlies[] = {"any", "shrink", "enlarge", NULL};
 static const char *const resize_loads[] = {"full", "reduced", NULL};
+/* PIL is another name of Pillow. */
+static const char *const likes[] = {"none", "pillow", "PIL", NULL};
+static const char *const boxes[] = {"whole", NULL}, *const box_matrices[] = {"0 0 0 0"};
 
 static const struct gf_param resize_params[] = {
     GF_PARAM_LENGTH(struct gf_resize_params, w, 0.001, SIDE_MAX,
@@ -177,6 +193,12 @@ static const struct gf_param resize_params[] = {
     GF_PARAM_CHOICE(struct gf_resize_params, load, GF_LOAD_FULL, resize_loads,
                     "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
                     "of the file, that is at least twice the size"),
+    GF_PARAM_CHOICE(struct gf_resize_params, like, GF_LIKE_NONE, likes,
+                    "pillow: the very samples of Pillow's Image.resize()"),
+    GF_PARAM(struct gf_resize_params, reducing_gap, 0, 0, 100,
+             "with like=pillow: its reducing_gap, from 1 on"),
+    GF_PARAM_MATRIX_OF(struct gf_resize_params, box, false, 0, SIDE_MAX, boxes, box_matrices,
+                       "with like=pillow, w and h: the part that is scaled, left top right bottom"),
     {0},
 };
 
@@ -189,11 +211,43 @@ static enum gf_status check_gravity(int gravity, bool keeps_all, struct gf_error
     return GF_OK;
 }
 
+static bool has_box(const struct gf_resize_params *resize)
+{
+    return resize->box.width && resize->box.value[2] > 0;
+}
+
+/* Refuses what Pillow does not define. */
+static enum gf_status check_like(const struct gf_resize_params *resize, struct gf_error *error)
+{
+    const float *const box = resize->box.value;
+    const char *refused = NULL;
+    if (resize->like == GF_LIKE_NONE)
+        refused = has_box(resize) ? "box" : resize->reducing_gap > 0 ? "reducing_gap" : NULL;
+    if (refused)
+        return gf_fail(error, GF_ERROR_USAGE, "%s needs like=pillow", refused);
+    if (resize->like != GF_LIKE_NONE)
+        refused = resize->light ? "light=linear" : resize->load ? "load=reduced" : NULL;
+    if (refused)
+        return gf_fail(error, GF_ERROR_USAGE, "Pillow has no %s: like=pillow", refused);
+    if (resize->reducing_gap > 0 && resize->reducing_gap < 1)
+        return gf_fail(error, GF_ERROR_USAGE, "reducing_gap=%g is less than 1",
+                       resize->reducing_gap);
+    if (resize->box.width && (resize->box.width != 4 || resize->box.height != 1))
+        return gf_fail(error, GF_ERROR_USAGE, "box is not four numbers");
+    if (has_box(resize) && (box[0] >= box[2] || box[1] >= box[3]))
+        return gf_fail(error, GF_ERROR_USAGE, "box is empty: left top right bottom");
+    if (has_box(resize) && (resize->w.unit != GF_PIXELS || resize->h.unit != GF_PIXELS ||
+                            resize->fit != GF_FIT_FILL || resize->only != GF_RESIZE_ANY))
+        return gf_fail(error, GF_ERROR_USAGE, "box needs w and h in pixels and fit=fill");
+    return GF_OK;
+}
+
 static enum gf_status resize_check(const void *params, struct gf_error *error)
 {
     const struct gf_resize_params *const resize = params;
     if (resize->w.unit == GF_UNSET && resize->h.unit == GF_UNSET)
         return gf_fail(error, GF_ERROR_USAGE, "w or h is missing: pixels, or per cent as in 50%%");
+    GF_TRY(check_like(resize, error));
     return check_gravity(resize->gravity,
                          resize->fit == GF_FIT_INSIDE || resize->fit == GF_FIT_CONTAIN, error);
 }
@@ -237,7 +291,7 @@ static void resize_input_rows(const struct gf_stage *stage, int y0, int y1, int 
 {
     const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis axis = row_axis(stage);
-    gf_resample_inputs((enum gf_resample_kernel)resize->kernel, &axis, y0, y1, first, end);
+    gf_resample_inputs(kernel_of(resize), &axis, y0, y1, first, end);
 }
 
 static enum gf_status resize_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -245,16 +299,15 @@ static enum gf_status resize_prepare(struct gf_stage *stage, struct gf_error *er
     const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis columns = column_axis(stage);
     const struct gf_resample_axis rows = row_axis(stage);
-    return gf_resample_prepare(stage, (enum gf_resample_kernel)resize->kernel, resize->light == 1,
-                               &columns, &rows, error);
+    return gf_resample_prepare(stage, kernel_of(resize), resize->light == 1, &columns, &rows,
+                               error);
 }
 
 static size_t resize_scratch(const struct gf_stage *stage, int rows)
 {
     const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis columns = column_axis(stage), axis = row_axis(stage);
-    return gf_resample_scratch(stage, (enum gf_resample_kernel)resize->kernel, resize->light == 1,
-                               &columns, &axis);
+    return gf_resample_scratch(stage, kernel_of(resize), resize->light == 1, &columns, &axis);
 }
 
 extern gf_launcher gf_resize_cuda, gf_resize_stacked_cuda, gf_resize_fused_cuda;
@@ -264,11 +317,7 @@ static int input_rows_most(const struct gf_stage *stage, int rows)
 {
     const struct gf_resample_axis axis = row_axis(stage);
     const double between = ceil((rows - 1) * axis.scale) + 1;
-    const double most =
-        gf_resample_taps_most(
-            (enum gf_resample_kernel)((const struct gf_resize_params *)stage->params)->kernel,
-            &axis) +
-        between;
+    const double most = gf_resample_taps_most(kernel_of(stage->params), &axis) + between;
     return most < axis.in ? (int)most : axis.in;
 }
 
@@ -294,6 +343,26 @@ static void add_cut(const struct gf_resize_params *resize, const struct gf_resiz
         gf_parts_add(parts, &gf_crop_filter, &crop, sizeof crop);
 }
 
+/* Appends the stages of like=pillow. A picture that was read at a fraction of its size has sides
+ * that are rounded up. */
+static void add_pillow(const struct gf_resize_params *resize, const struct gf_extent *extent,
+                       struct gf_parts *parts)
+{
+    const struct gf_resize_size *const size = &resize->size;
+    const int width = (int)ceil(size->in_w), height = (int)ceil(size->in_h);
+    struct gf_pillow_params pillow = {.kernel = (int)kernel_of(resize),
+                                      .width = (int)size->full_w,
+                                      .height = (int)size->full_h,
+                                      .box = {0, 0, (float)size->in_w, (float)size->in_h}};
+    if (has_box(resize))
+        memcpy(pillow.box, resize->box.value, sizeof pillow.box);
+    const bool is_whole = pillow.box[0] == 0 && pillow.box[1] == 0 &&
+                          pillow.box[2] == (float)width && pillow.box[3] == (float)height;
+    if (pillow.width != width || pillow.height != height || !is_whole)
+        gf_pillow_parts(&pillow, width, height, extent->has_alpha ? 0 : resize->reducing_gap,
+                        parts);
+}
+
 /* Where the picture's content decides which part is kept, the whole picture is scaled, and the part
  * is then looked for in the result. */
 static void resize_expand(const void *params, const struct gf_extent *extent,
@@ -309,9 +378,11 @@ static void resize_expand(const void *params, const struct gf_extent *extent,
                           size.full_w == extent->width && size.full_h == extent->height;
     resize.size.w = finds ? size.full_w : size.w;
     resize.size.h = finds ? size.full_h : size.h;
-    if (!unscaled)
+    if (resize.like != GF_LIKE_NONE)
+        add_pillow(&resize, extent, parts);
+    else if (!unscaled)
         gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
-    if (unscaled || finds)
+    if (unscaled || finds || resize.like != GF_LIKE_NONE)
         add_cut(&resize, &size, parts);
     resize_add_padding(params, extent, parts);
 }
@@ -324,7 +395,8 @@ const struct gf_filter gf_resize_filter = {
     .definition =
         "Pixel centres lie at half integers; when shrinking, the kernel is widened by the ratio; "
         "weights are normalised.\nColumns first, clamped, then rows. Kernels: Lanczos of 3 lobes, "
-        "cubic with a = -1/2, linear (triangle), area (box),\nnearest. light=linear averages "
+        "cubic with a = -1/2, linear (triangle), area (box),\nnearest, hamming. light=linear "
+        "averages "
         "linear light instead of sRGB values.\ngravity=attention or entropy makes fit=cover of "
         "fill: the whole picture is scaled, and crop finds the part in the result.",
     GF_PARAMS(struct gf_resize_params, resize_params),
@@ -358,7 +430,7 @@ struct thumbnail {
     int fit, gravity;
     struct gf_colour colour;
     double sharpen;
-    int load;
+    int load, like;
 };
 
 enum { THUMBNAIL_INSIDE, THUMBNAIL_COVER, THUMBNAIL_CONTAIN };
@@ -383,14 +455,27 @@ static const struct gf_param thumbnail_params[] = {
     GF_PARAM_CHOICE(struct thumbnail, load, LOAD_REDUCED, thumbnail_loads,
                     "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
                     "of the file, that is at least twice the size"),
+    GF_PARAM_CHOICE(struct thumbnail, like, GF_LIKE_NONE, likes,
+                    "pillow: the very samples of Pillow's Image.thumbnail()"),
     {0},
 };
+
+/* Returns the side of Pillow's thumbnail that is asked for. */
+static double pillow_side(const struct thumbnail *thumbnail, bool height)
+{
+    return height && thumbnail->h.unit != GF_UNSET ? thumbnail->h.value : thumbnail->w.value;
+}
 
 static enum gf_status check(const void *params, struct gf_error *error)
 {
     const struct thumbnail *const thumbnail = params;
     if (thumbnail->w.unit == GF_UNSET)
         return gf_fail(error, GF_ERROR_USAGE, "w is missing: thumbnail=SIZE");
+    if (thumbnail->like != GF_LIKE_NONE &&
+        (thumbnail->fit != THUMBNAIL_INSIDE || gf_gravity_is_found(thumbnail->gravity) ||
+         thumbnail->w.unit == GF_PERCENT || thumbnail->h.unit == GF_PERCENT ||
+         pillow_side(thumbnail, false) < 1 || pillow_side(thumbnail, true) < 1))
+        return gf_fail(error, GF_ERROR_USAGE, "like=pillow takes w and h in pixels and fit=inside");
     return check_gravity(thumbnail->gravity, thumbnail->fit == THUMBNAIL_CONTAIN, error);
 }
 
@@ -410,6 +495,39 @@ static struct gf_resize_params resize_of(const struct thumbnail *thumbnail)
     };
 }
 
+/* Returns which of the two integers around `exact` gives the picture's aspect best: the lower one
+ * if they are alike. `other` is the other side, which the number is above or below of. */
+static int round_aspect(double exact, double aspect, int other, bool is_width)
+{
+    const double low = floor(exact), high = ceil(exact);
+    const double off_low = is_width   ? fabs(aspect - low / other)
+                           : low == 0 ? 0
+                                      : fabs(aspect - other / low);
+    const double off_high = fabs(aspect - (is_width ? high / other : other / high));
+    return (int)fmax(off_high < off_low ? high : low, 1);
+}
+
+/* Returns the parameters of resize for what Image.thumbnail() does after draft(). */
+static struct gf_resize_params pillow_of(const struct thumbnail *thumbnail,
+                                         const struct gf_extent *extent)
+{
+    const int w = (int)pillow_side(thumbnail, false), h = (int)pillow_side(thumbnail, true);
+    const double aspect = (double)extent->width / extent->height;
+    struct gf_resize_size size = {.w = w, .h = h};
+    if (w >= extent->width && h >= extent->height) {
+        size.w = extent->width;
+        size.h = extent->height;
+    } else if ((double)w / h >= aspect) {
+        size.w = round_aspect(h * aspect, aspect, h, true);
+    } else {
+        size.h = round_aspect(w / aspect, aspect, w, false);
+    }
+    size.full_w = size.w;
+    size.full_h = size.h;
+    return (struct gf_resize_params){
+        .kernel = GF_RESAMPLE_CUBIC, .like = GF_LIKE_PILLOW, .reducing_gap = 2, .size = size};
+}
+
 extern const struct gf_filter gf_resize_filter, gf_unsharp_filter;
 
 /* The padding comes last, since sharpening after it would change the picture's edge. The padding's
@@ -420,13 +538,15 @@ static void thumbnail_expand(const void *params, const struct gf_extent *extent,
     const struct thumbnail *const thumbnail = params;
     const struct gf_resize_params asked = resize_of(thumbnail);
     const struct gf_unsharp_params unsharp = {.sigma = 0.7, .amount = thumbnail->sharpen};
-    struct gf_resize_params resize = asked;
+    const bool like = thumbnail->like != GF_LIKE_NONE;
+    struct gf_resize_params resize = like ? pillow_of(thumbnail, extent) : asked;
     if (asked.fit == GF_FIT_CONTAIN)
         resize.fit = GF_FIT_INSIDE;
     gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
     if (thumbnail->sharpen > 0)
         gf_parts_add(parts, &gf_unsharp_filter, &unsharp, sizeof unsharp);
-    gf_parts_add(parts, &gf_icc_to_srgb, NULL, 0);
+    if (!like)
+        gf_parts_add(parts, &gf_icc_to_srgb, NULL, 0);
     resize_add_padding(&asked, extent, parts);
 }
 
@@ -444,8 +564,12 @@ static const char *smaller(const void *params, const struct gf_extent *extent)
 
 static int reduction(const void *params, int width, int height)
 {
-    const struct gf_resize_params resize = resize_of(params);
-    return resize_reduction(&resize, width, height);
+    const struct thumbnail *const thumbnail = params;
+    const struct gf_resize_params resize = resize_of(thumbnail);
+    if (thumbnail->like != GF_LIKE_NONE && thumbnail->load == LOAD_REDUCED)
+        return -(int)fmin(width / (int)(2 * pillow_side(thumbnail, false)),
+                          height / (int)(2 * pillow_side(thumbnail, true)));
+    return thumbnail->like != GF_LIKE_NONE ? 1 : resize_reduction(&resize, width, height);
 }
 
 const struct gf_filter gf_thumbnail_filter = {
@@ -456,7 +580,8 @@ const struct gf_filter gf_thumbnail_filter = {
                   "unsharp if sharpen is above 0. gravity=attention or entropy makes fit=cover. "
                   "The colours become sRGB. The EXIF orientation is "
                   "applied before, as for every chain. A file gets samples of 8 bits; --depth=16 "
-                  "keeps those of 16.",
+                  "keeps those of 16.\nlike=pillow: its size, draft() of JPEGs that no orientation "
+                  "turns, reducing_gap=2, bicubic; no conversion of colours.",
     .example = "thumbnail=120",
     GF_PARAMS(struct thumbnail, thumbnail_params),
     .kind = GF_STENCIL,
