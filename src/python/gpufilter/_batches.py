@@ -18,7 +18,7 @@ import os
 import re
 import sys
 
-from . import _abi, _device, _dlpack, _library, _pictures
+from . import _abi, _device, _dlpack, _library, _pictures, _streams
 from ._library import check, Error, lib, usage, wrong_type
 from ._pictures import package_of
 
@@ -54,7 +54,7 @@ class NewBytes:
 
 
 _PAGE = mmap.PAGESIZE
-_idle = collections.deque(maxlen=2)  # its operations are atomic: no lock that a fork could find taken
+_idle: collections.deque = collections.deque(maxlen=2)  # its operations are atomic: no lock that a fork could find taken
 
 
 class _Lent:
@@ -159,15 +159,15 @@ class Floats:
         made.kept = mean, std
         return made
 
-    def write(self, image, address):
-        """Writes an Image's numbers to that address."""
-        failure = _abi.gf_error()
-        check(lib.gf_image_to_numbers(_c.byref(image._image), self.numbers(image._image.format), address, _c.byref(failure)), failure)
+    def write(self, image, address, memory):
+        """Writes an Image's numbers to that address, of that memory."""
+        failure, form, size = _abi.gf_error(), self.numbers(image._image.format), image._image.pitch * image.height
+        check(_streams.unhurried(size, lib.gf_image_to_numbers, (image, memory), _c.byref(image._image), form, address, _c.byref(failure)), failure)
 
     def of(self, image, array):
         """Returns an Image's numbers as an array of the package of `array`."""
         result, address, finish = self.new(self.shape(image), array)
-        self.write(image, address)
+        self.write(image, address, result)
         return finish(result)
 
     def new(self, shape, array):

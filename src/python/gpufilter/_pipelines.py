@@ -11,14 +11,15 @@ import os
 import re
 import tempfile
 import threading
+import time
 
 from . import _abi, _batches, _device, _pictures, _streams
 from ._library import are_lasting, check, Error, lasting, lib, make_options, number_of, text_of, usage, warn, words_of, wrong_type
-from ._streams import can_read, interruptible, is_buffer, watched
+from ._streams import can_read, interruptible, is_buffer, LONG as _LONG, watched
 
 
 _process = os.getpid()
-_LONG = 1 << 18  # bytes of pixels whose call may take longer than a user waits
+_SOON = 0.02  # seconds that a call may take without another thread
 _UNPACKED = 64  # as many bytes of pixels may a byte of a file have
 _SLOW = 16  # as many times longer may an encoder take than a filter
 
@@ -36,6 +37,7 @@ class _Handle:
 
     def __init__(self, chain, options):
         self.process = _process
+        self.pace = float("inf")  # seconds of the last call for a byte of its pixels
         self.left = False  # a thread is within a call of it that nobody waits for
         self.texts = texts = []
         self.options = make_options(options)
@@ -117,22 +119,23 @@ class Pipeline:
     def _call(self, function, *arguments, size=_LONG, given=None, kept=None, progress=None, streams=None):
         """Calls a function of the library, and returns the metadata of a result in memory.
 
-        size: the bytes of the pixels, as far as they are known; a call for few of them ends soon. given: the picture in memory.
+        size: the bytes of the pixels, as far as they are known; a call for few of them ends soon, if the last one did. given: the picture in memory.
         kept: what owns the memory of the arguments.
         """
         handle, failure = self._take(), _abi.gf_error()
         self._busy[handle] = threading.get_ident()
         if streams:
             function = streams.around(function)
-        if size >= _LONG:
+        if size >= _LONG or size * handle.pace > _SOON:
             function = functools.partial(interruptible, handle, function, (given, kept, streams))
-        metadata = getattr(given, "_metadata", None)
+        metadata, begin = getattr(given, "_metadata", None), time.perf_counter()
         try:
             if metadata:
                 lib.gf_pipeline_give_metadata(handle.pipeline, metadata.pointer)
             with watched(handle, progress):
                 status = function(handle.pipeline, *arguments, _c.byref(failure))
             taken = lib.gf_pipeline_take_metadata(handle.pipeline)
+            handle.pace = (time.perf_counter() - begin) / max(size, 1)
         finally:
             self._busy.pop(handle, None)
             if not handle.left:
@@ -383,7 +386,7 @@ def _stacked(images, form, workers):
     result, address, finish = form.new((len(images),) + shapes[0], images[0])
     size = form.bytes * shapes[0][0] * shapes[0][1] * shapes[0][2]
     for number, image in enumerate(images):
-        form.write(image, address + number * size)
+        form.write(image, address + number * size, result)
     return finish(result)
 
 
