@@ -62,19 +62,14 @@ def _text_of_chain(chain):
     return os.fsdecode(text_of(chain, "chain"))
 
 
-class _Result(_abi.gf_image):
-    """A picture that the library allocates."""
+class _Freed:
+    """Memory of a call that was left, which is freed with the thread of that call."""
+
+    def __init__(self, free, memory):
+        self._free, self._memory = free, memory
 
     def __del__(self):
-        lib.gf_image_free(_c.byref(self))
-
-
-class _Bytes(_c.Structure):
-    """Memory that the library allocates."""
-    _fields_ = [("data", _c.c_void_p)]
-
-    def __del__(self):
-        lib.gf_free(self.data)
+        self._free(self._memory)
 
 
 class Pipeline:
@@ -116,18 +111,18 @@ class Pipeline:
         for text in texts:
             warn(text)
 
-    def _call(self, function, *arguments, size=_LONG, given=None, kept=None, progress=None, streams=None):
+    def _call(self, function, *arguments, size=_LONG, given=None, kept=None, left=None, progress=None, streams=None):
         """Calls a function of the library, and returns the metadata of a result in memory.
 
         size: the bytes of the pixels, as far as they are known; a call for few of them ends soon, if the last one did. given: the picture in memory.
-        kept: what owns the memory of the arguments.
+        kept: what owns the memory of the arguments. left: a list, to which True is added if the call goes on in its thread, which keeps it.
         """
         handle, failure = self._take(), _abi.gf_error()
         self._busy[handle] = threading.get_ident()
         if streams:
             function = streams.around(function)
         if size >= _LONG or size * handle.pace > _SOON:
-            function = functools.partial(interruptible, handle, function, (given, kept, streams))
+            function = functools.partial(interruptible, handle, function, (given, kept, left, streams))
         metadata, begin = getattr(given, "_metadata", None), time.perf_counter()
         try:
             if metadata:
@@ -138,6 +133,8 @@ class Pipeline:
             handle.pace = (time.perf_counter() - begin) / max(size, 1)
         finally:
             self._busy.pop(handle, None)
+            if handle.left and left is not None:
+                left.append(True)
             if not handle.left:
                 if metadata:
                     lib.gf_pipeline_give_metadata(handle.pipeline, None)
@@ -273,13 +270,20 @@ class Pipeline:
 
     # The result is freed even if a warning is an error, and not before a call has ended that was left.
     def _image_of(self, function, *arguments, **keywords):
-        result = _Result()
-        return _pictures.Image(result, self._call(function, *arguments, _c.byref(result), **keywords))
+        result, left = _abi.gf_image(), []
+        try:
+            return _pictures.Image(result, self._call(function, *arguments, _c.byref(result), left=left, **keywords))
+        except BaseException:
+            left.append(_Freed(lib.gf_image_free, result)) if left else lib.gf_image_free(_c.byref(result))
+            raise
 
     def _bytes_of(self, function, *arguments, views=False, **keywords):
-        result, size = _Bytes(), _c.c_size_t()
-        self._call(function, *arguments, _c.cast(_c.byref(result), _c.POINTER(_c.c_void_p)), _c.byref(size), kept=(keywords.pop("kept", None), result), **keywords)
-        return _batches.file_of(result.data, size.value, views)
+        result, size, left = _c.c_void_p(), _c.c_size_t(), []
+        try:
+            self._call(function, *arguments, _c.byref(result), _c.byref(size), left=left, **keywords)
+            return _batches.file_of(result, size.value, views)
+        finally:
+            left.append(_Freed(lib.gf_free, result)) if left else lib.gf_free(result)
 
 
 def _no_file(data):
