@@ -1,5 +1,5 @@
 /* Works on pictures that are in the device's memory already: copies many of them, converts them to
- * floats for neural networks, and queues work on the streams of callers by a lane that is a guest
+ * numbers for neural networks, and queues work on the streams of callers by a lane that is a guest
  * there. */
 #include <stdlib.h>
 
@@ -73,7 +73,7 @@ enum gf_status gf_cuda_copy_pictures(struct gf_lane *lane, const struct gf_view 
     return GF_OK;
 }
 
-/* Converts pictures to the floats that neural networks take, with the same bits as
+/* Converts pictures to the numbers that neural networks take, with the same bits as
  * src/pixel/floats.c. */
 
 /* A thread converts PIXELS pixels of a row at a time. */
@@ -83,22 +83,25 @@ enum { FLOAT_THREADS = 256, PIXELS = 4, AT_ONCE = 64, BLOCKS_A_MULTIPROCESSOR = 
 struct float_pictures {
     const unsigned char *data[AT_ONCE];
     size_t pitch[AT_ONCE];
-    float *values;
+    unsigned char *values;
     int width, height;
-    float mean[4], deviation[4];
+    enum gf_number type;
+    float scale, mean[4], deviation[4];
     bool words;   /* rows begin at multiples of 4 bytes */
-    bool vectors; /* the floats of each PIXELS pixels begin at a multiple of 16 bytes */
+    bool vectors; /* the numbers of each PIXELS pixels begin at a multiple of their own bytes */
 };
 
-static __device__ __forceinline__ float number_of(const struct float_pictures &pictures, int c,
-                                                  float sample, float most)
+/* Returns the bits of a sample's number. */
+static __device__ __forceinline__ unsigned number_of(const struct float_pictures &pictures, int c,
+                                                     float sample, float most)
 {
-    return (sample / most - pictures.mean[c]) / pictures.deviation[c];
+    return gf_number_of_float(pictures.type, (sample * pictures.scale / most - pictures.mean[c]) /
+                                                 pictures.deviation[c]);
 }
 
-/* The float that each sample of 8 bits becomes, in each of the TO channels of the result. */
+/* The number that each sample of 8 bits becomes, in each of the TO channels of the result. */
 template <int TO> struct tables {
-    float number[TO][256];
+    unsigned number[TO][256];
 };
 
 template <class Sample, int FROM>
@@ -121,31 +124,50 @@ static __device__ __forceinline__ void load(const Sample *from, bool words, int 
         sample[i] = i < count * FROM ? from[i] : Sample(0);
 }
 
-static __device__ __forceinline__ void store(float *to, bool vectors, int count,
-                                             const float (&number)[4])
+/* Stores `count` numbers of the same type, from number `at` on. */
+template <class Number, class Vector>
+static __device__ __forceinline__ void store_as(unsigned char *values, size_t at, bool vectors,
+                                                int count, const unsigned (&number)[4])
 {
+    Number *const to = (Number *)values + at;
     if (vectors) {
-        *(float4 *)to = make_float4(number[0], number[1], number[2], number[3]);
+        Vector all;
+        all.x = (Number)number[0];
+        all.y = (Number)number[1];
+        all.z = (Number)number[2];
+        all.w = (Number)number[3];
+        *(Vector *)to = all;
         return;
     }
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         if (i < count)
-            to[i] = number[i];
+            to[i] = (Number)number[i];
     }
 }
 
-/* Converts `count` pixels, at most PIXELS, and stores their floats. `first` is the index of the
+static __device__ __forceinline__ void store(enum gf_number type, unsigned char *values, size_t at,
+                                             bool vectors, int count, const unsigned (&number)[4])
+{
+    if (type == GF_NUMBER_FLOAT32)
+        store_as<unsigned, uint4>(values, at, vectors, count, number);
+    else if (type == GF_NUMBER_UINT8)
+        store_as<unsigned char, uchar4>(values, at, vectors, count, number);
+    else
+        store_as<unsigned short, ushort4>(values, at, vectors, count, number);
+}
+
+/* Converts `count` pixels, at most PIXELS, and stores their numbers. `first` is the index of the
  * first one in the picture. */
 template <class Sample, int FROM, int TO, bool PLANES>
 static __device__ __forceinline__ void
 write_pixels(const struct float_pictures &pictures, const struct tables<TO> *table,
-             const Sample (&sample)[PIXELS * FROM], size_t first, int count, float *values)
+             const Sample (&sample)[PIXELS * FROM], size_t first, int count, unsigned char *values)
 {
     const size_t plane = (size_t)pictures.width * (size_t)pictures.height;
 #pragma unroll
-    for (int group = 0; group < TO; group++) { /* a group is four adjacent floats */
-        float number[PIXELS];
+    for (int group = 0; group < TO; group++) { /* a group is four adjacent numbers */
+        unsigned number[PIXELS];
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             const int at = group * PIXELS + i, c = PLANES ? group : at % TO,
@@ -154,8 +176,8 @@ write_pixels(const struct float_pictures &pictures, const struct tables<TO> *tab
             number[i] = sizeof(Sample) == 1 ? table->number[c][v & 255]
                                             : number_of(pictures, c, (float)v, 65535.0f);
         }
-        float *const to = values + (PLANES ? group * plane + first : first * TO + group * PIXELS);
-        store(to, pictures.vectors && count == PIXELS, PLANES ? count : count * TO - group * PIXELS,
+        store(pictures.type, values, PLANES ? group * plane + first : first * TO + group * PIXELS,
+              pictures.vectors && count == PIXELS, PLANES ? count : count * TO - group * PIXELS,
               number);
     }
 }
@@ -169,8 +191,9 @@ static __global__ void __launch_bounds__(FLOAT_THREADS)
     const unsigned items = (unsigned)across * (unsigned)pictures.height;
     const unsigned char *const data = pictures.data[blockIdx.y];
     const size_t pitch = pictures.pitch[blockIdx.y];
-    float *const values = pictures.values + (size_t)blockIdx.y * TO * (size_t)pictures.width *
-                                                (size_t)pictures.height;
+    unsigned char *const values =
+        pictures.values + (size_t)blockIdx.y * TO * (size_t)pictures.width *
+                              (size_t)pictures.height * gf_number_bytes(pictures.type);
     if (sizeof(Sample) == 1) {
 #pragma unroll
         for (int c = 0; c < TO; c++)
@@ -206,10 +229,10 @@ template <class Sample> static floats_kernel_of *kernel_for(int from, int to, bo
                        : kernel_in<Sample, 4, 4>(planes);
 }
 
-/* Describes up to AT_ONCE pictures for floats_kernel(). Their floats follow each other from
+/* Describes up to AT_ONCE pictures for floats_kernel(). Their numbers follow each other from
  * `values` on. */
 static struct float_pictures describe(const struct gf_image *images, int count,
-                                      const struct gf_float_form *form, float *values)
+                                      const struct gf_float_form *form, unsigned char *values)
 {
     const bool planes = form->layout == GF_FLOATS_NCHW;
     struct float_pictures pictures = {};
@@ -217,6 +240,8 @@ static struct float_pictures describe(const struct gf_image *images, int count,
     pictures.values = values;
     pictures.width = images[0].format.width;
     pictures.height = images[0].format.height;
+    pictures.type = form->type;
+    pictures.scale = form->scale;
     for (int c = 0; c < form->channels; c++) {
         pictures.mean[c] = form->mean[c];
         pictures.deviation[c] = form->deviation[c];
@@ -227,7 +252,7 @@ static struct float_pictures describe(const struct gf_image *images, int count,
         places |= (size_t)images[i].data | images[i].pitch;
     }
     pictures.words = places % sizeof(unsigned) == 0;
-    pictures.vectors = (uintptr_t)values % VECTOR == 0 &&
+    pictures.vectors = (uintptr_t)values % (PIXELS * gf_number_bytes(form->type)) == 0 &&
                        pictures.width * (planes ? 1 : form->channels) % PIXELS == 0;
     return pictures;
 }
@@ -249,16 +274,17 @@ static cudaError_t launch(struct float_pictures pictures, int count, struct gf_f
 }
 
 cudaError_t gf_cuda_to_floats(const struct gf_image *images, int count,
-                              const struct gf_float_form *form, float *values, int multiprocessors,
+                              const struct gf_float_form *form, void *values, int multiprocessors,
                               cudaStream_t stream)
 {
     const struct gf_format format = images[0].format;
-    const size_t numbers = (size_t)format.width * (size_t)format.height * (size_t)form->channels;
+    const size_t bytes = (size_t)format.width * (size_t)format.height * (size_t)form->channels *
+                         gf_number_bytes(form->type);
     cudaError_t code = cudaSuccess;
     for (int i = 0; i < count && code == cudaSuccess; i += AT_ONCE) {
         const int some = count - i < AT_ONCE ? count - i : AT_ONCE;
-        code = launch(describe(images + i, some, form, values + (size_t)i * numbers), some, format,
-                      form, multiprocessors, stream);
+        code = launch(describe(images + i, some, form, (unsigned char *)values + (size_t)i * bytes),
+                      some, format, form, multiprocessors, stream);
     }
     return code;
 }
@@ -298,7 +324,7 @@ static bool is_pinned(struct gf_backend *, const void *host)
 }
 
 static enum gf_status to_floats(struct gf_backend *backend, const struct gf_image *images,
-                                int count, const struct gf_float_form *form, float *values,
+                                int count, const struct gf_float_form *form, void *values,
                                 void *stream, struct gf_error *error)
 {
     const struct cuda_backend *const cuda = backend_of(backend);
@@ -308,7 +334,7 @@ static enum gf_status to_floats(struct gf_backend *backend, const struct gf_imag
     GF_TRY(gf_device_describe(cuda->options.device, &info, error));
     GF_TRY(gf_cuda_owns(backend, values,
                         (size_t)count * (size_t)format.width * (size_t)format.height *
-                            (size_t)form->channels * sizeof *values,
+                            (size_t)form->channels * gf_number_bytes(form->type),
                         NULL, error));
     for (int i = 0; i < count; i++)
         GF_TRY(gf_cuda_owns(backend, images[i].data,

@@ -67,6 +67,38 @@ GF_API enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_f
                                          int channels, const float *mean, const float *deviation,
                                          float *values, struct gf_error *error) GF_CHECKED;
 
+/* The types of numbers. The 16-bit ones are IEEE's half and the upper half of a float. */
+enum gf_number {
+    GF_NUMBER_FLOAT32,
+    GF_NUMBER_FLOAT16,
+    GF_NUMBER_BFLOAT16,
+    GF_NUMBER_UINT8 /* of scale 255; only without a mean and a deviation */
+};
+
+/* What becomes of samples: (v x scale / M - mean) / deviation, in single precision, rounded after
+ * each operation, and at last to the nearest number of the type, to an even one between two. A
+ * struct of zeros makes 0..1. */
+struct gf_numbers {
+    enum gf_number type;
+    enum gf_floats layout;
+    int channels;                  /* see gf_image_to_floats() */
+    float scale;                   /* the number of the largest sample; 0: 1, or 255 of bytes */
+    const float *mean, *deviation; /* see gf_image_to_floats() */
+};
+
+/* Does what gf_image_to_floats() does, for numbers of that form. */
+GF_API enum gf_status gf_image_to_numbers(const struct gf_image *image,
+                                          const struct gf_numbers *form, void *values,
+                                          struct gf_error *error) GF_CHECKED;
+
+/* Sets the samples of a picture of 16 bits, which is the caller's, to those of numbers of the
+ * layout NHWC without gaps: the nearest ones to 65535 (v - black) / (white - black), to even ones
+ * between two, limited to 0..65535. Returns GF_ERROR_UNFIT for a number that is NaN, or that is
+ * farther outside than the range is wide, since its range is another. */
+GF_API enum gf_status gf_image_from_numbers(const void *values, enum gf_number type, float black,
+                                            float white, const struct gf_image *image,
+                                            struct gf_error *error) GF_CHECKED;
+
 /* Sets images[i].data to where the samples of arrays[i] begin, for arrays of a Python package that
  * are alike, which is faster than to ask each one by Python. arrays[i] is the address of an object
  * of the type whose __dlpack_c_exchange_api__ holds `exchange`, a struct DLPackExchangeAPI. The

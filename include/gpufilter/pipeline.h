@@ -104,6 +104,10 @@ GF_API struct gf_metadata *gf_pipeline_take_metadata(struct gf_pipeline *pipelin
 GF_API void gf_pipeline_give_metadata(struct gf_pipeline *pipeline,
                                       const struct gf_metadata *metadata);
 GF_API void gf_metadata_close(struct gf_metadata *metadata);
+/* Returns the ICC profile, the EXIF (a TIFF structure) or the XMP of these metadata, which own it,
+ * and sets *size to its bytes; NULL if they have none, and for other items. */
+GF_API const void *gf_metadata_part(const struct gf_metadata *metadata, enum gf_metadata_item item,
+                                    size_t *size);
 
 /* Finds the format of the result for an input of that format. If the result's size depends on the
  * pixels (trim), this is the largest possible size, and gf_pipeline_run_image() must allocate the

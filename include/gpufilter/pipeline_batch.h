@@ -65,6 +65,11 @@ GF_API enum gf_status gf_pipeline_to_floats(struct gf_pipeline *pipeline, int co
                                             int channels, const float *mean, const float *deviation,
                                             float *values, void *stream,
                                             struct gf_error *error) GF_CHECKED;
+/* Does the same for numbers of the form of gf_image_to_numbers(). */
+GF_API enum gf_status gf_pipeline_to_numbers(struct gf_pipeline *pipeline, int count,
+                                             const struct gf_image *images,
+                                             const struct gf_numbers *form, void *values,
+                                             void *stream, struct gf_error *error) GF_CHECKED;
 
 #ifdef __cplusplus
 }

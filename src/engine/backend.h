@@ -197,14 +197,14 @@ struct gf_backend_calls {
     /* For batches of callers' pictures; NULL if owns() is. await() waits for what is queued on a
      * caller's stream, a cudaStream_t, and settle() for all work on the device. is_captured() tells
      * whether work on the stream becomes part of a CUDA graph. to_floats() queues on a caller's
-     * stream the conversion of pictures of one format to numbers (gf_image_to_floats()). Any thread
-     * may call these. */
+     * stream the conversion of pictures of one format to numbers (gf_image_to_numbers()). Any
+     * thread may call these. */
     enum gf_status (*await)(struct gf_backend *, void *stream, struct gf_error *);
     bool (*is_captured)(struct gf_backend *, void *stream);
     void (*settle)(struct gf_backend *);
     bool (*is_pinned)(struct gf_backend *, const void *host);
     enum gf_status (*to_floats)(struct gf_backend *, const struct gf_image *, int count,
-                                const struct gf_float_form *, float *values, void *stream,
+                                const struct gf_float_form *, void *values, void *stream,
                                 struct gf_error *);
 
     /* For pyramids of 8-bit pictures without alpha in the device's memory; NULL if coders() is.

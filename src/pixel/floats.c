@@ -1,4 +1,4 @@
-/* Pictures as the floating-point numbers that networks take. */
+/* Pictures as the numbers that networks take, and numbers as pictures. */
 #include "pixel/floats.h"
 
 #include <math.h>
@@ -8,41 +8,36 @@
 #include "base/fail.h"
 #include "base/image.h"
 
-/* How the samples of one channel become numbers; `table` has those of all 8-bit samples. */
+/* How the samples of one channel become numbers; `table` has the bits of those of all 8-bit
+ * samples. */
 struct scale {
-    float mean, deviation, table[256];
+    float scale, mean, deviation;
+    uint32_t table[256];
 };
 
 static float number_of(const struct scale *scale, int sample, int most)
 {
-    return ((float)sample / (float)most - scale->mean) / scale->deviation;
+    return ((float)sample * scale->scale / (float)most - scale->mean) / scale->deviation;
 }
 
 static void make_scales(const struct gf_float_form *form, struct scale *scale)
 {
     for (int c = 0; c < form->channels; c++) {
+        scale[c].scale = form->scale;
         scale[c].mean = form->mean[c];
         scale[c].deviation = form->deviation[c];
         for (int v = 0; v < 256; v++)
-            scale[c].table[v] = number_of(&scale[c], v, 255);
+            scale[c].table[v] = gf_number_of_float(form->type, number_of(&scale[c], v, 255));
     }
 }
 
-enum gf_status gf_float_form_make(struct gf_format format, enum gf_floats layout, int channels,
-                                  const float *mean, const float *deviation,
-                                  struct gf_float_form *form, struct gf_error *error)
+/* Checks what gf_float_form_make() has made. */
+static enum gf_status check_form(const struct gf_float_form *form, struct gf_error *error)
 {
-    *form =
-        (struct gf_float_form){.layout = layout, .channels = channels ? channels : format.channels};
-    if (form->channels != format.channels && !(channels == 3 && format.channels == 1))
-        return gf_fail(error, GF_ERROR_UNFIT,
-                       "picture: %d channels do not become %d: use grayscale or flatten",
-                       format.channels, channels);
-    if (layout != GF_FLOATS_NHWC && layout != GF_FLOATS_NCHW)
-        return gf_fail(error, GF_ERROR_USAGE, "layout=%d is no layout", (int)layout);
+    if (!(form->scale > 0 && isfinite(form->scale)))
+        return gf_fail(error, GF_ERROR_USAGE, "scale=%g is not a finite positive number",
+                       (double)form->scale);
     for (int c = 0; c < form->channels; c++) {
-        form->mean[c] = mean ? mean[c] : 0;
-        form->deviation[c] = deviation ? deviation[c] : 1;
         if (!isfinite(form->mean[c]))
             return gf_fail(error, GF_ERROR_USAGE, "mean=%g of channel %d is not finite",
                            (double)form->mean[c], c);
@@ -54,38 +49,81 @@ enum gf_status gf_float_form_make(struct gf_format format, enum gf_floats layout
     return GF_OK;
 }
 
+enum gf_status gf_float_form_make(struct gf_format format, const struct gf_numbers *numbers,
+                                  struct gf_float_form *form, struct gf_error *error)
+{
+    const int channels = numbers->channels;
+    const bool bytes = numbers->type == GF_NUMBER_UINT8;
+    *form = (struct gf_float_form){.type = numbers->type,
+                                   .layout = numbers->layout,
+                                   .channels = channels ? channels : format.channels,
+                                   .scale = bytes                 ? 255
+                                            : numbers->scale != 0 ? numbers->scale
+                                                                  : 1};
+    if (form->channels != format.channels && !(channels == 3 && format.channels == 1))
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "picture: %d channels do not become %d: use grayscale or flatten",
+                       format.channels, channels);
+    if (form->layout != GF_FLOATS_NHWC && form->layout != GF_FLOATS_NCHW)
+        return gf_fail(error, GF_ERROR_USAGE, "layout=%d is no layout", (int)form->layout);
+    if ((unsigned)form->type > GF_NUMBER_UINT8)
+        return gf_fail(error, GF_ERROR_USAGE, "type=%d is no type of numbers", (int)form->type);
+    if (bytes && (numbers->mean || numbers->deviation || numbers->scale != 0))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "bytes have no scale, mean and deviation: floats have them");
+    for (int c = 0; c < form->channels; c++) {
+        form->mean[c] = numbers->mean ? numbers->mean[c] : 0;
+        form->deviation[c] = numbers->deviation ? numbers->deviation[c] : 1;
+    }
+    return check_form(form, error);
+}
+
 /* Writes `count` samples, `channels` samples apart, as numbers that are `step` numbers apart. */
-GF_INLINE void write_bytes(const unsigned char *sample, int channels, const struct scale *scale,
-                           float *value, size_t step, int count)
+GF_INLINE void write_samples(const void *row, int from, int bits, int channels,
+                             const struct scale *scale, enum gf_number type, void *values,
+                             size_t first, size_t step, int count)
 {
+    const unsigned char *const bytes = (const unsigned char *)row + from;
+    const uint16_t *const words = (const uint16_t *)row + from;
     GF_INDEPENDENT
-    for (int x = 0; x < count; x++)
-        value[(size_t)x * step] = scale->table[sample[x * channels]];
+    for (int x = 0; x < count; x++) {
+        const uint32_t number =
+            bits == 8 ? scale->table[bytes[x * channels]]
+                      : gf_number_of_float(type, number_of(scale, words[x * channels], 65535));
+        const size_t at = first + (size_t)x * step;
+        if (type == GF_NUMBER_FLOAT32)
+            ((float *)values)[at] = gf_float_of_bits(number);
+        else if (type == GF_NUMBER_UINT8)
+            ((unsigned char *)values)[at] = (unsigned char)number;
+        else
+            ((uint16_t *)values)[at] = (uint16_t)number;
+    }
 }
 
-GF_INLINE void write_words(const uint16_t *sample, int channels, const struct scale *scale,
-                           float *value, size_t step, int count)
-{
-    GF_INDEPENDENT
-    for (int x = 0; x < count; x++)
-        value[(size_t)x * step] = number_of(scale, sample[x * channels], 65535);
-}
+#define BY_TYPE(number, name, ...) \
+    switch (number) { \
+        GF_CASE_(GF_NUMBER_FLOAT32, name, __VA_ARGS__) \
+        GF_CASE_(GF_NUMBER_FLOAT16, name, __VA_ARGS__) \
+        GF_CASE_(GF_NUMBER_BFLOAT16, name, __VA_ARGS__) \
+        GF_CASE_(GF_NUMBER_UINT8, name, __VA_ARGS__) \
+    }
 
-/* Writes `count` channels of a row, `plane` numbers apart; those of a gray picture are equal. */
-GF_TARGET_CLONES static void write_row(const unsigned char *row, struct gf_format format, int count,
-                                       const struct scale *scale, float *value, size_t plane)
+/* Writes `count` channels of a row, `plane` numbers apart, from number `first` on; those of a gray
+ * picture are equal. */
+GF_TARGET_CLONES static void write_row(const unsigned char *row, struct gf_format format,
+                                       const struct gf_float_form *form, const struct scale *scale,
+                                       void *values, size_t first, size_t plane)
 {
-    GF_BY_CHANNELS(
-        format.channels, channels, for (int c = 0; c < count; c++) {
-            const int from = channels == 1 ? 0 : c;
-            float *const first = value + (plane ? (size_t)c * plane : (size_t)c);
-            const size_t step = plane ? 1 : (size_t)count;
-            if (format.bits == 8)
-                write_bytes(row + from, channels, &scale[c], first, step, format.width);
-            else
-                write_words((const uint16_t *)row + from, channels, &scale[c], first, step,
-                            format.width);
-        })
+    const size_t step = plane ? 1 : (size_t)form->channels;
+    for (int c = 0; c < form->channels; c++) {
+        const int from = format.channels == 1 ? 0 : c;
+        const size_t at = first + (size_t)c * (plane ? plane : 1);
+        BY_TYPE(form->type, type,
+                GF_BY_CHANNELS(format.channels, channels,
+                               GF_BY_DEPTH(format.bits, bits,
+                                           write_samples(row, from, bits, channels, &scale[c], type,
+                                                         values, at, step, format.width))))
+    }
 }
 
 enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_floats layout, int channels,
@@ -94,18 +132,107 @@ enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_floats l
 {
     GF_NOT_NULL(image, error);
     GF_NOT_NULL(values, error);
+    const struct gf_numbers form = {
+        .layout = layout, .channels = channels, .mean = mean, .deviation = deviation};
+    return gf_image_to_numbers(image, &form, values, error);
+}
+
+enum gf_status gf_image_to_numbers(const struct gf_image *image, const struct gf_numbers *numbers,
+                                   void *values, struct gf_error *error)
+{
+    GF_NOT_NULL(image, error);
+    GF_NOT_NULL(numbers, error);
+    GF_NOT_NULL(values, error);
     struct scale scale[4];
     struct gf_float_form form;
     GF_TRY(gf_image_check(image, "picture", error));
-    GF_TRY(gf_float_form_make(image->format, layout, channels, mean, deviation, &form, error));
+    GF_TRY(gf_float_form_make(image->format, numbers, &form, error));
     make_scales(&form, scale);
     const struct gf_format format = image->format;
-    const int count = form.channels;
     const size_t plane =
-        layout == GF_FLOATS_NCHW ? (size_t)format.width * (size_t)format.height : 0;
-    const size_t row = (size_t)format.width * (plane ? 1 : (size_t)count);
+        form.layout == GF_FLOATS_NCHW ? (size_t)format.width * (size_t)format.height : 0;
+    const size_t row = (size_t)format.width * (plane ? 1 : (size_t)form.channels);
     for (int y = 0; y < format.height; y++)
-        write_row(image->data + (size_t)y * image->pitch, format, count, scale,
-                  values + (size_t)y * row, plane);
+        write_row(image->data + (size_t)y * image->pitch, format, &form, scale, values,
+                  (size_t)y * row, plane);
+    return GF_OK;
+}
+
+/* ---- numbers as samples ---- */
+
+/* Returns a half as a float. */
+static inline float float_of_half(uint32_t half)
+{
+    const uint32_t size = (half & 0x7fff) << 13, sign = (half & 0x8000) << 16;
+    const float scaled = gf_float_of_bits(size) * 0x1p112f;
+    return gf_float_of_bits(sign |
+                            (size >= 0x0f800000 ? size | 0x7f800000 : gf_bits_of_float(scaled)));
+}
+
+/* Returns number `i` of a type. */
+GF_INLINE float number_at(const void *values, enum gf_number type, size_t i)
+{
+    if (type == GF_NUMBER_FLOAT32)
+        return ((const float *)values)[i];
+    const uint32_t bits = ((const uint16_t *)values)[i];
+    return type == GF_NUMBER_FLOAT16 ? float_of_half(bits) : gf_float_of_bits(bits << 16);
+}
+
+/* Makes `count` samples of the numbers from `first` on. Returns whether all are near the range. */
+GF_INLINE bool read_numbers(const void *values, enum gf_number type, size_t first, double black,
+                            double range, uint16_t *samples, int count)
+{
+    int wrong = 0;
+    for (int i = 0; i < count; i++) {
+        const double v =
+            65535 * ((double)number_at(values, type, first + (size_t)i) - black) / range;
+        const double low = v > 0 ? v : 0, limited = low < 65535 ? low : 65535;
+        wrong |= !(v >= -65535 && v <= 2 * 65535);
+        samples[i] = (uint16_t)(gf_bits_of_double(limited + GF_ROUNDING_SHIFT_DOUBLE));
+    }
+    return !wrong;
+}
+
+GF_TARGET_CLONES static bool read_row(const void *values, enum gf_number type, size_t first,
+                                      double black, double range, uint16_t *samples, int count)
+{
+    switch (type) {
+    case GF_NUMBER_FLOAT32:
+        return read_numbers(values, GF_NUMBER_FLOAT32, first, black, range, samples, count);
+    case GF_NUMBER_FLOAT16:
+        return read_numbers(values, GF_NUMBER_FLOAT16, first, black, range, samples, count);
+    default:
+        return read_numbers(values, GF_NUMBER_BFLOAT16, first, black, range, samples, count);
+    }
+}
+
+enum gf_status gf_image_from_numbers(const void *values, enum gf_number type, float black,
+                                     float white, const struct gf_image *image,
+                                     struct gf_error *error)
+{
+    GF_NOT_NULL(values, error);
+    GF_NOT_NULL(image, error);
+    GF_TRY(gf_image_check(image, "picture", error));
+    const int channels = image->format.channels, count = image->format.width * channels;
+    const double range = (double)white - (double)black;
+    if (image->format.bits != 16 || (unsigned)type > GF_NUMBER_BFLOAT16)
+        return gf_fail(error, GF_ERROR_USAGE, "floats become samples of 16 bits");
+    if (!(range > 0 && isfinite(range)))
+        return gf_fail(error, GF_ERROR_USAGE, "the range %g..%g is none", (double)black,
+                       (double)white);
+    for (int y = 0; y < image->format.height; y++) {
+        const size_t first = (size_t)y * (size_t)count;
+        uint16_t *const samples = (uint16_t *)(image->data + (size_t)y * image->pitch);
+        if (read_row(values, type, first, black, range, samples, count))
+            continue;
+        double v = NAN;
+        int i = 0;
+        do
+            v = number_at(values, type, first + (size_t)i);
+        while (v >= black - range && v <= white + range && ++i < count);
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "picture: the number %g at %d,%d is far outside the range %g..%g", v,
+                       i / channels, y, (double)black, (double)white);
+    }
     return GF_OK;
 }

@@ -1,20 +1,49 @@
-/* How the samples of a picture become floating-point numbers, on the host and on a device. */
+/* How the samples of a picture become numbers, on the host and on a device. */
 #pragma once
 
+#include "base/elementary.h"
 #include "base/host_device.h"
 #include "gpufilter/image.h"
 
 GF_C_BEGIN
 
 struct gf_float_form {
+    enum gf_number type;
     enum gf_floats layout;
     int channels; /* numbers of a pixel: as many as the picture's channels, or 3 of a gray one */
-    float mean[4], deviation[4];
+    float scale, mean[4], deviation[4];
 };
 
-/* Checks gf_image_to_floats()'s arguments for pictures of that format, and makes *form of them. */
-enum gf_status gf_float_form_make(struct gf_format format, enum gf_floats layout, int channels,
-                                  const float *mean, const float *deviation,
+/* Checks the arguments of gf_image_to_numbers() for pictures of that format, and makes *form. */
+enum gf_status gf_float_form_make(struct gf_format format, const struct gf_numbers *numbers,
                                   struct gf_float_form *form, struct gf_error *error) GF_CHECKED;
+
+GF_HOST_DEVICE size_t gf_number_bytes(enum gf_number type)
+{
+    return type == GF_NUMBER_FLOAT32 ? 4 : type == GF_NUMBER_UINT8 ? 1 : 2;
+}
+
+/* Returns the nearest half; v is not NaN. The sum with 0.5 rounds a number below the least normal
+ * one as its result needs it. */
+GF_HOST_DEVICE uint32_t gf_half_of_float(float v)
+{
+    const uint32_t bits = gf_bits_of_float(v), sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
+    if (size >= 0x47800000)
+        return sign | 0x7c00;
+    if (size < 0x38800000)
+        return sign | (gf_bits_of_float(gf_float_of_bits(size) + 0.5f) - 0x3f000000);
+    return sign | (size + 0xfff + (size >> 13 & 1) - 0x38000000) >> 13;
+}
+
+/* Returns the bits of the number of a type for v, which is not NaN. Those of a byte are of v x 1.
+ */
+GF_HOST_DEVICE uint32_t gf_number_of_float(enum gf_number type, float v)
+{
+    const uint32_t bits = gf_bits_of_float(v);
+    return type == GF_NUMBER_FLOAT32   ? bits
+           : type == GF_NUMBER_FLOAT16 ? gf_half_of_float(v)
+           : type == GF_NUMBER_UINT8   ? (uint32_t)(v + 0.5f)
+                                       : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
 
 GF_C_END

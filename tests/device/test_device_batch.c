@@ -385,36 +385,36 @@ static void test_pictures_elsewhere(void **state)
 /* ---- numbers ---- */
 
 static void check_floats(struct gf_pipeline *gpu, struct gf_format format, int channels,
-                         enum gf_floats layout, size_t alignment)
+                         enum gf_floats layout, enum gf_number type, size_t alignment)
 {
     enum { COUNT = 3 };
     static const float mean[] = {0.485f, 0.456f, 0.406f, 0.5f},
                        deviation[] = {0.229f, 0.224f, 0.225f, 0.3f};
+    struct gf_numbers form = {type, layout, channels, 2.5f, mean, deviation};
+    if (type == GF_NUMBER_UINT8)
+        form = (struct gf_numbers){type, layout, channels, 0, NULL, NULL};
+    const size_t size = type == GF_NUMBER_FLOAT32 ? 4 : type == GF_NUMBER_UINT8 ? 1 : 2;
     const size_t numbers = (size_t)format.width * (size_t)format.height *
                            (size_t)(channels ? channels : format.channels);
     struct gf_image here[COUNT], there[COUNT];
-    float *const expected = malloc(numbers * sizeof *expected), *const is = malloc(COUNT * numbers *
-                                                                                   sizeof *is);
+    unsigned char *const expected = malloc(numbers * size), *const is =
+                                                                malloc(COUNT * numbers * size);
     void *values;
     cudaStream_t stream;
-    assert_int_equal(cudaMalloc(&values, COUNT * numbers * sizeof *is), cudaSuccess);
+    assert_int_equal(cudaMalloc(&values, COUNT * numbers * size), cudaSuccess);
     assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     for (int i = 0; i < COUNT; i++) {
         here[i] = picture_random(format, 0, (uint64_t)i);
         there[i] = copy_to_device(&here[i], alignment);
     }
-    assert_ok("floats",
-              gf_pipeline_to_floats(gpu, COUNT, there, layout, channels, mean, deviation, values,
-                                    stream, &error),
+    assert_ok("floats", gf_pipeline_to_numbers(gpu, COUNT, there, &form, values, stream, &error),
               &error);
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-    assert_int_equal(cudaMemcpy(is, values, COUNT * numbers * sizeof *is, cudaMemcpyDeviceToHost),
+    assert_int_equal(cudaMemcpy(is, values, COUNT * numbers * size, cudaMemcpyDeviceToHost),
                      cudaSuccess);
     for (int i = 0; i < COUNT; i++) {
-        assert_ok("floats",
-                  gf_image_to_floats(&here[i], layout, channels, mean, deviation, expected, &error),
-                  &error);
-        assert_memory_equal(is + (size_t)i * numbers, expected, numbers * sizeof *is);
+        assert_ok("floats", gf_image_to_numbers(&here[i], &form, expected, &error), &error);
+        assert_memory_equal(is + (size_t)i * numbers * size, expected, numbers * size);
         picture_free(&here[i]);
         cudaFree(there[i].data);
     }
@@ -428,13 +428,16 @@ static void test_floats(void **state)
 {
     need_gpu();
     struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, "");
-    for (int layout = GF_FLOATS_NHWC; layout <= GF_FLOATS_NCHW; layout++) {
+    for (int kind = 0; kind < 8; kind++) {
+        const enum gf_floats layout = kind % 2 ? GF_FLOATS_NCHW : GF_FLOATS_NHWC;
+        const enum gf_number type = (enum gf_number)(kind / 2);
         for (int bits = 8; bits <= 16; bits += 8) {
             for (int channels = 1; channels <= 4; channels++) {
-                check_floats(gpu, format_of(64, 20, channels, bits), 0, layout, 16);
-                check_floats(gpu, format_of(61, 23, channels, bits), 0, layout, (size_t)bits / 8);
+                check_floats(gpu, format_of(64, 20, channels, bits), 0, layout, type, 16);
+                check_floats(gpu, format_of(61, 23, channels, bits), 0, layout, type,
+                             (size_t)bits / 8);
             }
-            check_floats(gpu, format_of(50, 33, 1, bits), 3, layout, 16);
+            check_floats(gpu, format_of(50, 33, 1, bits), 3, layout, type, 16);
         }
     }
     gf_pipeline_close(gpu);

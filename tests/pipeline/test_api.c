@@ -96,6 +96,15 @@ static void test_null_arguments(void **state)
                         NULL, &value, NULL);
     ASSERT_NULL_REFUSED(gf_pipeline_to_floats, values, pipeline, 1, &image, GF_FLOATS_NHWC, 0, NULL,
                         NULL, NULL, NULL);
+    const struct gf_numbers form = {.type = GF_NUMBER_FLOAT16};
+    ASSERT_NULL_REFUSED(gf_pipeline_to_numbers, pipeline, NULL, 1, &image, &form, &value, NULL);
+    ASSERT_NULL_REFUSED(gf_pipeline_to_numbers, images, pipeline, 1, NULL, &form, &value, NULL);
+    ASSERT_NULL_REFUSED(gf_pipeline_to_numbers, numbers, pipeline, 1, &image, NULL, &value, NULL);
+    ASSERT_NULL_REFUSED(gf_pipeline_to_numbers, values, pipeline, 1, &image, &form, NULL, NULL);
+    ASSERT_NULL_REFUSED(gf_image_to_numbers, image, NULL, &form, &value);
+    ASSERT_NULL_REFUSED(gf_image_to_numbers, numbers, &image, NULL, &value);
+    ASSERT_NULL_REFUSED(gf_image_from_numbers, values, NULL, GF_NUMBER_FLOAT32, 0, 1, &image);
+    ASSERT_NULL_REFUSED(gf_image_from_numbers, image, &value, GF_NUMBER_FLOAT32, 0, 1, NULL);
     ASSERT_NULL_REFUSED(gf_pipeline_format, pipeline, NULL, format, &format);
     ASSERT_NULL_REFUSED(gf_pipeline_format, output, pipeline, format, no_format);
     ASSERT_NULL_REFUSED(gf_image_alloc, image, no_image, format);

@@ -106,10 +106,136 @@ static void test_other_channels(void **state)
     }
 }
 
+/* Returns the nearest number with so many bits of mantissa, to even ones between two. */
+static double rounded(double v, int bits, int least)
+{
+    int exponent;
+    frexp(v, &exponent);
+    const double step = ldexp(1, exponent - bits > least ? exponent - bits : least);
+    return nearbyint(v / step) * step;
+}
+
+static double half(uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const double size = exponent == 31 ? INFINITY
+                        : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                                       : ldexp(fraction, -24);
+    return bits >> 15 ? -size : size;
+}
+
+static double bfloat(uint16_t bits)
+{
+    const uint32_t whole = (uint32_t)bits << 16;
+    float v;
+    memcpy(&v, &whole, sizeof v);
+    return (double)v;
+}
+
+/* Numbers of 16 bits and bytes are the nearest ones to those of single precision. */
+static void test_types(void **state)
+{
+    static uint16_t words[WIDTH * HEIGHT * 4];
+    static unsigned char bytes[WIDTH * HEIGHT * 4];
+    const float tiny[] = {3e6f, 5e4f,
+                          1e-6f}; /* below the least normal half, and above the largest */
+    for (int bits = 8; bits <= 16; bits += 8) {
+        const struct gf_image image = picture(3, bits);
+        for (int kind = 0; kind < 3; kind++) {
+            struct gf_numbers form = {.layout = GF_FLOATS_NCHW,
+                                      .scale = kind ? 255 : 0,
+                                      .mean = kind ? mean : NULL,
+                                      .deviation = kind == 1 ? deviation
+                                                   : kind    ? tiny
+                                                             : NULL};
+            assert_int_equal(gf_image_to_numbers(&image, &form, values, &failure), GF_OK);
+            form.type = GF_NUMBER_FLOAT16;
+            assert_int_equal(gf_image_to_numbers(&image, &form, words, &failure), GF_OK);
+            for (int i = 0; i < WIDTH * HEIGHT * 3; i++) {
+                const double v = rounded((double)values[i], 11, -24);
+                assert_true(half(words[i]) == (fabs(v) > 65504 ? copysign(INFINITY, v) : v));
+            }
+            form.type = GF_NUMBER_BFLOAT16;
+            assert_int_equal(gf_image_to_numbers(&image, &form, words, &failure), GF_OK);
+            for (int i = 0; i < WIDTH * HEIGHT * 3; i++)
+                assert_true(bfloat(words[i]) == rounded((double)values[i], 8, -133));
+        }
+        const struct gf_numbers plain = {GF_NUMBER_UINT8, GF_FLOATS_NHWC, 0, 0, NULL, NULL};
+        assert_int_equal(gf_image_to_numbers(&image, &plain, bytes, &failure), GF_OK);
+        for (int i = 0; i < WIDTH * HEIGHT * 3; i++) {
+            const int v = sample_of(&image, i / 3 % WIDTH, i / 3 / WIDTH, i % 3);
+            assert_int_equal(bytes[i], bits == 8 ? v : (v + 128) / 257);
+        }
+    }
+}
+
+static void test_scale(void **state)
+{
+    const struct gf_image image = picture(1, 8);
+    const struct gf_numbers form = {.scale = 255};
+    assert_int_equal(gf_image_to_numbers(&image, &form, values, &failure), GF_OK);
+    for (int x = 0; x < WIDTH; x++)
+        assert_true(values[x] == pixels[x]);
+    struct gf_numbers wrong[] = {{.scale = -1},
+                                 {.scale = NAN},
+                                 {.type = (enum gf_number)4},
+                                 {.type = GF_NUMBER_UINT8, .mean = mean},
+                                 {.type = GF_NUMBER_UINT8, .scale = 255}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(gf_image_to_numbers(&image, &wrong[i], values, &failure), GF_ERROR_USAGE);
+}
+
+/* Every sample comes back from its float, and every half becomes the nearest sample. */
+static void test_from_numbers(void **state)
+{
+    enum { ALL = 65536, LARGEST = 0x3c00 };
+    static float floats[ALL];
+    static uint16_t from[ALL], samples[ALL];
+    const struct gf_image all = {{256, 256, 1, 16}, 512, (unsigned char *)from, false};
+    const struct gf_image back = {{256, 256, 1, 16}, 512, (unsigned char *)samples, false};
+    const struct gf_image halves = {{1, LARGEST + 1, 1, 16}, 2, (unsigned char *)samples, false};
+    for (int i = 0; i < ALL; i++)
+        from[i] = (uint16_t)i;
+    const struct gf_numbers form = {.scale = 255};
+    assert_int_equal(gf_image_to_numbers(&all, &form, floats, &failure), GF_OK);
+    assert_int_equal(gf_image_from_numbers(floats, GF_NUMBER_FLOAT32, 0, 255, &back, &failure),
+                     GF_OK);
+    assert_memory_equal(samples, from, sizeof from);
+    assert_int_equal(gf_image_from_numbers(from, GF_NUMBER_FLOAT16, 0, 1, &halves, &failure),
+                     GF_OK);
+    for (int i = 0; i <= LARGEST; i++)
+        assert_int_equal(samples[i], (int)nearbyint(65535 * half((uint16_t)i)));
+}
+
+static void test_ranges(void **state)
+{
+    uint16_t samples[4];
+    const struct gf_image four = {{2, 1, 2, 16}, 8, (unsigned char *)samples, false},
+                          bytes = {{2, 1, 2, 8}, 8, (unsigned char *)samples, false};
+    const float some[] = {-1, 0, 1, 1.5f}, far[] = {0, 0, 0, 255}, nan[] = {0, 0, NAN, 0};
+    assert_int_equal(gf_image_from_numbers(some, GF_NUMBER_FLOAT32, -1, 1, &four, &failure), GF_OK);
+    assert_true(samples[0] == 0 && samples[1] == 32768 && samples[2] == 65535 &&
+                samples[3] == 65535); /* 32767.5 is between two */
+    assert_int_equal(gf_image_from_numbers(far, GF_NUMBER_FLOAT32, 0, 1, &four, &failure),
+                     GF_ERROR_UNFIT);
+    assert_string_equal(failure.text,
+                        "picture: the number 255 at 1,0 is far outside the range 0..1");
+    assert_int_equal(gf_image_from_numbers(nan, GF_NUMBER_FLOAT32, 0, 1, &four, &failure),
+                     GF_ERROR_UNFIT);
+    assert_int_equal(gf_image_from_numbers(some, GF_NUMBER_FLOAT32, 1, 1, &four, &failure),
+                     GF_ERROR_USAGE);
+    assert_int_equal(gf_image_from_numbers(some, GF_NUMBER_UINT8, 0, 1, &four, &failure),
+                     GF_ERROR_USAGE);
+    assert_int_equal(gf_image_from_numbers(some, GF_NUMBER_FLOAT32, 0, 1, &bytes, &failure),
+                     GF_ERROR_USAGE);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formula),
-                                       cmocka_unit_test(test_mistakes),
-                                       cmocka_unit_test(test_other_channels)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_formula),       cmocka_unit_test(test_types),
+        cmocka_unit_test(test_scale),         cmocka_unit_test(test_from_numbers),
+        cmocka_unit_test(test_ranges),        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_other_channels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -303,12 +303,26 @@ enum gf_status gf_pipeline_to_floats(struct gf_pipeline *pipeline, int count,
     GF_NOT_NULL(pipeline, error);
     GF_NOT_NULL(images, error);
     GF_NOT_NULL(values, error);
+    const struct gf_numbers numbers = {
+        .layout = layout, .channels = channels, .mean = mean, .deviation = deviation};
+    return gf_pipeline_to_numbers(pipeline, count, images, &numbers, values, stream, error);
+}
+
+enum gf_status gf_pipeline_to_numbers(struct gf_pipeline *pipeline, int count,
+                                      const struct gf_image *images,
+                                      const struct gf_numbers *numbers, void *values, void *stream,
+                                      struct gf_error *error)
+{
+    GF_NOT_NULL(pipeline, error);
+    GF_NOT_NULL(images, error);
+    GF_NOT_NULL(numbers, error);
+    GF_NOT_NULL(values, error);
     struct gf_float_form form;
     GF_TRY(check_images(images, count, error));
     if (pipeline->options.device != GF_DEVICE_CUDA || !pipeline->backend->calls->to_floats)
         return gf_fail(error, GF_ERROR_USAGE,
                        "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
-    GF_TRY(gf_float_form_make(images[0].format, layout, channels, mean, deviation, &form, error));
+    GF_TRY(gf_float_form_make(images[0].format, numbers, &form, error));
     struct gf_backend *const backend = pipeline->backend;
     const int before = backend->calls->bind(backend);
     enum gf_status status = backend->calls->ready(backend, error);

@@ -127,6 +127,19 @@ void gf_pipeline_give_metadata(struct gf_pipeline *pipeline, const struct gf_met
         pipeline->given = metadata ? *metadata : gf_no_metadata;
 }
 
+const void *gf_metadata_part(const struct gf_metadata *metadata, enum gf_metadata_item item,
+                             size_t *size)
+{
+    const struct gf_blob *const blob = !metadata                  ? NULL
+                                       : item == GF_METADATA_ICC  ? &metadata->icc
+                                       : item == GF_METADATA_EXIF ? &metadata->exif
+                                       : item == GF_METADATA_XMP  ? &metadata->xmp
+                                                                  : NULL;
+    if (size)
+        *size = blob ? blob->size : 0;
+    return blob && blob->size ? blob->data : NULL;
+}
+
 void gf_metadata_close(struct gf_metadata *metadata)
 {
     if (metadata)
