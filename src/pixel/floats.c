@@ -80,8 +80,8 @@ enum gf_status gf_float_form_make(struct gf_format format, const struct gf_numbe
 
 /* Writes `count` samples, `channels` samples apart, as numbers that are `step` numbers apart. */
 GF_INLINE void write_samples(const void *row, int from, int bits, int channels,
-                             const struct scale *scale, enum gf_number type, void *values,
-                             size_t first, size_t step, int count)
+                             const struct scale *scale, int type, void *values, size_t first,
+                             size_t step, int count)
 {
     const unsigned char *const bytes = (const unsigned char *)row + from;
     const uint16_t *const words = (const uint16_t *)row + from;
@@ -89,7 +89,8 @@ GF_INLINE void write_samples(const void *row, int from, int bits, int channels,
     for (int x = 0; x < count; x++) {
         const uint32_t number =
             bits == 8 ? scale->table[bytes[x * channels]]
-                      : gf_number_of_float(type, number_of(scale, words[x * channels], 65535));
+                      : gf_number_of_float((enum gf_number)type,
+                                           number_of(scale, words[x * channels], 65535));
         const size_t at = first + (size_t)x * step;
         if (type == GF_NUMBER_FLOAT32)
             ((float *)values)[at] = gf_float_of_bits(number);
@@ -170,7 +171,7 @@ static inline float float_of_half(uint32_t half)
 }
 
 /* Returns number `i` of a type. */
-GF_INLINE float number_at(const void *values, enum gf_number type, size_t i)
+GF_INLINE float number_at(const void *values, int type, size_t i)
 {
     if (type == GF_NUMBER_FLOAT32)
         return ((const float *)values)[i];
@@ -179,8 +180,8 @@ GF_INLINE float number_at(const void *values, enum gf_number type, size_t i)
 }
 
 /* Makes `count` samples of the numbers from `first` on. Returns whether all are near the range. */
-GF_INLINE bool read_numbers(const void *values, enum gf_number type, size_t first, double black,
-                            double range, uint16_t *samples, int count)
+GF_INLINE bool read_numbers(const void *values, int type, size_t first, double black, double range,
+                            uint16_t *samples, int count)
 {
     int wrong = 0;
     for (int i = 0; i < count; i++) {
