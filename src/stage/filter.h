@@ -104,6 +104,7 @@ struct gf_extent {
     int reduction;         /* the divisor of both sides */
     struct gf_found found; /* what find() found in the picture */
     int bits;              /* bits of a sample, before a stencil premultiplies it */
+    bool has_alpha;
     const struct gf_facts_of_picture *facts; /* NULL: nothing else is known of the picture */
 };
 
@@ -115,6 +116,7 @@ static inline struct gf_extent gf_extent_of(struct gf_format format)
     extent.height = format.height;
     extent.reduction = 1;
     extent.bits = format.bits;
+    extent.has_alpha = gf_has_alpha(format);
     return extent;
 }
 

@@ -129,7 +129,7 @@ template <int PIXEL> static int launch_pick(const struct resize_args &args, cuda
     return cudaGetLastError();
 }
 
-static int pick_nearest(const struct resize_args &args, int pixel_bytes, cudaStream_t stream)
+int gf_resize_pick(const struct resize_args &args, int pixel_bytes, cudaStream_t stream)
 {
     return for_pixel_bytes(
         pixel_bytes, [&](auto bytes) { return launch_pick<decltype(bytes)::value>(args, stream); });
@@ -241,7 +241,7 @@ extern "C" int gf_resize_cuda(const struct gf_launch *launch)
         return resize_by_walking(launch, resample);
     const struct resize_args args = args_of(launch, resample);
     if (resample->kernel == GF_RESAMPLE_NEAREST)
-        return pick_nearest(args, format.channels * format.bits / 8, stream);
+        return gf_resize_pick(args, format.channels * format.bits / 8, stream);
     return gf_resize_tiles(args, resample, stream);
 }
 
@@ -260,7 +260,7 @@ extern "C" int gf_resize_fused_cuda(const struct gf_launch *launch)
 {
     const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
     if (resample->kernel == GF_RESAMPLE_NEAREST)
-        return pick_nearest(args_of(launch, resample), launch->straight / 2,
+        return gf_resize_pick(args_of(launch, resample), launch->straight / 2,
                             (cudaStream_t)launch->stream);
     return resample->walk.group && resample->walk.width_kind == GF_RESAMPLE_HALVES
                ? resize_by_walking(launch, resample)

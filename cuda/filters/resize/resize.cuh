@@ -46,6 +46,9 @@ struct resize_walk {
 bool gf_resize_is_half(const struct gf_launch *launch, const struct gf_resample *resample);
 int gf_resize_halves(const struct gf_launch *launch, const struct gf_resample *resample);
 
+/* Launches the kernel of nearest pixels, of resize.cu; a cudaError_t. */
+int gf_resize_pick(const struct resize_args &args, int pixel_bytes, cudaStream_t stream);
+
 /* Launches the kernels of resize_tile.cu; a cudaError_t. */
 int gf_resize_tiles(const struct resize_args &args, const struct gf_resample *resample,
                     cudaStream_t stream);

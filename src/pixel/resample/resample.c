@@ -13,7 +13,8 @@ static double sinc(double x)
 }
 
 /* Returns the weight of an input at the distance `at` from the output's position: by Lanczos with 3
- * lobes, Keys' cubic with a = -1/2, the triangle, or the box, which excludes its left end. */
+ * lobes, Keys' cubic with a = -1/2, the triangle, Hamming's window of a sinc, or the box, which excludes its left
+ * end. */
 static double kernel_at(enum gf_resample_kernel kernel, double at)
 {
     const double x = fabs(at);
@@ -26,6 +27,8 @@ static double kernel_at(enum gf_resample_kernel kernel, double at)
         return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
     case GF_RESAMPLE_LINEAR:
         return x < 1 ? 1 - x : 0;
+    case GF_RESAMPLE_HAMMING:
+        return x < 1 ? sinc(x) * (0.54 + 0.46 * gf_sin_pi_double(x + 0.5)) : 0;
     default:
         return at > -0.5 && at <= 0.5;
     }
@@ -39,6 +42,7 @@ static double kernel_radius(enum gf_resample_kernel kernel)
     case GF_RESAMPLE_CUBIC:
         return 2;
     case GF_RESAMPLE_LINEAR:
+    case GF_RESAMPLE_HAMMING:
         return 1;
     default:
         return 0.5;

@@ -20,6 +20,7 @@ enum gf_resample_kernel {
     GF_RESAMPLE_LINEAR,
     GF_RESAMPLE_NEAREST,
     GF_RESAMPLE_AREA,
+    GF_RESAMPLE_HAMMING,
 };
 
 /* One axis: the centre of output i is at the input's position (i + offset + 0.5) * scale. */
@@ -118,7 +119,8 @@ static inline const float *gf_resample_floats(const void *block, size_t offset)
  * without negative weights, whose results need no limit. */
 static inline float gf_resample_most(const struct gf_resample *resample, int bits)
 {
-    if (resample->kernel == GF_RESAMPLE_LINEAR || resample->kernel == GF_RESAMPLE_AREA)
+    if (resample->kernel == GF_RESAMPLE_LINEAR || resample->kernel == GF_RESAMPLE_AREA ||
+        resample->kernel == GF_RESAMPLE_HAMMING)
         return INFINITY;
     return resample->linear ? 1.0f : bits == 8 ? 255.0f : 65535.0f;
 }

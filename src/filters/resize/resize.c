@@ -1,9 +1,11 @@
 /* resize, and thumbnail and pixelate, which consist of resize and other filters. */
 #include <string.h>
 
+#include "base/fail.h"
 #include "filters/crop/crop.h"
 #include "filters/icc/icc.h"
 #include "filters/pad/pad.h"
+#include "filters/resize/pillow.h"
 #include "filters/unsharp/unsharp.h"
 #include "gpufilter/filter.h"
 #include "pixel/resample/resample.h"
@@ -14,6 +16,7 @@
 enum gf_fit { GF_FIT_FILL, GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN };
 enum gf_resize_only { GF_RESIZE_ANY, GF_RESIZE_SHRINK, GF_RESIZE_ENLARGE };
 enum gf_resize_load { GF_LOAD_FULL, GF_LOAD_REDUCED };
+enum gf_resize_like { GF_LIKE_NONE, GF_LIKE_PILLOW };
 
 /* A picture of in_w x in_h pixels is scaled to full_w x full_h pixels, of which w x h pixels,
  * placed by gravity, are computed. */
@@ -25,11 +28,20 @@ struct gf_resize_params {
     struct gf_length w, h;
     int kernel, light, fit, only, gravity;
     struct gf_colour colour;
-    int load;
+    int load, like;
+    double reducing_gap;
+    struct gf_matrix box;
     /* The sizes in pixels, which replace those above if w is above 0. resize sets them in the part
      * that it appends. */
     struct gf_resize_size size;
 };
+
+/* The last name of kernels[] is another one of area. */
+static enum gf_resample_kernel kernel_of(const void *params)
+{
+    const int kernel = ((const struct gf_resize_params *)params)->kernel;
+    return kernel > GF_RESAMPLE_HAMMING ? GF_RESAMPLE_AREA : (enum gf_resample_kernel)kernel;
+}
 
 /* ---- the size of the result, and the parts around the scaling ---- */
 
@@ -149,11 +161,14 @@ static int resize_reduction(const void *params, int width, int height)
 enum { SIDE_MAX = 65535 };
 
 /* The names are in the order of enum gf_resample_kernel and of the enums above. */
-static const char *const kernels[] = {"lanczos3", "cubic", "linear", "nearest", "area", NULL};
+static const char *const kernels[] = {"lanczos3", "cubic",   "linear", "nearest",
+                                      "area",     "hamming", "box",    NULL};
 static const char *const lights[] = {"srgb", "linear", NULL};
 static const char *const resize_fits[] = {"fill", "inside", "cover", "contain", NULL};
 static const char *const onlies[] = {"any", "shrink", "enlarge", NULL};
 static const char *const resize_loads[] = {"full", "reduced", NULL};
+static const char *const likes[] = {"none", "pillow", NULL};
+static const char *const boxes[] = {"whole", NULL}, *const box_matrices[] = {"0 0 0 0"};
 
 static const struct gf_param resize_params[] = {
     GF_PARAM_LENGTH(struct gf_resize_params, w, 0.001, SIDE_MAX,
@@ -177,6 +192,12 @@ static const struct gf_param resize_params[] = {
     GF_PARAM_CHOICE(struct gf_resize_params, load, GF_LOAD_FULL, resize_loads,
                     "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
                     "of the file, that is at least twice the size"),
+    GF_PARAM_CHOICE(struct gf_resize_params, like, GF_LIKE_NONE, likes,
+                    "pillow: the very samples of Pillow's Image.resize()"),
+    GF_PARAM(struct gf_resize_params, reducing_gap, 0, 0, 100,
+             "with like=pillow: its reducing_gap, from 1 on"),
+    GF_PARAM_MATRIX_OF(struct gf_resize_params, box, false, 0, SIDE_MAX, boxes, box_matrices,
+                       "with like=pillow, w and h: the part that is scaled, left top right bottom"),
     {0},
 };
 
@@ -189,11 +210,43 @@ static enum gf_status check_gravity(int gravity, bool keeps_all, struct gf_error
     return GF_OK;
 }
 
+static bool has_box(const struct gf_resize_params *resize)
+{
+    return resize->box.width && resize->box.value[2] > 0;
+}
+
+/* Refuses what Pillow does not define. */
+static enum gf_status check_like(const struct gf_resize_params *resize, struct gf_error *error)
+{
+    const float *const box = resize->box.value;
+    const char *refused = NULL;
+    if (resize->like == GF_LIKE_NONE)
+        refused = has_box(resize) ? "box" : resize->reducing_gap > 0 ? "reducing_gap" : NULL;
+    if (refused)
+        return gf_fail(error, GF_ERROR_USAGE, "%s needs like=pillow", refused);
+    if (resize->like == GF_LIKE_PILLOW)
+        refused = resize->light ? "light=linear" : resize->load ? "load=reduced" : NULL;
+    if (refused)
+        return gf_fail(error, GF_ERROR_USAGE, "Pillow has no %s: like=pillow", refused);
+    if (resize->reducing_gap > 0 && resize->reducing_gap < 1)
+        return gf_fail(error, GF_ERROR_USAGE, "reducing_gap=%g is less than 1",
+                       resize->reducing_gap);
+    if (resize->box.width && (resize->box.width != 4 || resize->box.height != 1))
+        return gf_fail(error, GF_ERROR_USAGE, "box is not four numbers");
+    if (has_box(resize) && (box[0] >= box[2] || box[1] >= box[3]))
+        return gf_fail(error, GF_ERROR_USAGE, "box is empty: left top right bottom");
+    if (has_box(resize) && (resize->w.unit != GF_PIXELS || resize->h.unit != GF_PIXELS ||
+                            resize->fit != GF_FIT_FILL || resize->only != GF_RESIZE_ANY))
+        return gf_fail(error, GF_ERROR_USAGE, "box needs w and h in pixels and fit=fill");
+    return GF_OK;
+}
+
 static enum gf_status resize_check(const void *params, struct gf_error *error)
 {
     const struct gf_resize_params *const resize = params;
     if (resize->w.unit == GF_UNSET && resize->h.unit == GF_UNSET)
         return gf_fail(error, GF_ERROR_USAGE, "w or h is missing: pixels, or per cent as in 50%%");
+    GF_TRY(check_like(resize, error));
     return check_gravity(resize->gravity,
                          resize->fit == GF_FIT_INSIDE || resize->fit == GF_FIT_CONTAIN, error);
 }
@@ -237,7 +290,7 @@ static void resize_input_rows(const struct gf_stage *stage, int y0, int y1, int 
 {
     const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis axis = row_axis(stage);
-    gf_resample_inputs((enum gf_resample_kernel)resize->kernel, &axis, y0, y1, first, end);
+    gf_resample_inputs(kernel_of(resize), &axis, y0, y1, first, end);
 }
 
 static enum gf_status resize_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -245,7 +298,7 @@ static enum gf_status resize_prepare(struct gf_stage *stage, struct gf_error *er
     const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis columns = column_axis(stage);
     const struct gf_resample_axis rows = row_axis(stage);
-    return gf_resample_prepare(stage, (enum gf_resample_kernel)resize->kernel, resize->light == 1,
+    return gf_resample_prepare(stage, kernel_of(resize), resize->light == 1,
                                &columns, &rows, error);
 }
 
@@ -253,7 +306,7 @@ static size_t resize_scratch(const struct gf_stage *stage, int rows)
 {
     const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis columns = column_axis(stage), axis = row_axis(stage);
-    return gf_resample_scratch(stage, (enum gf_resample_kernel)resize->kernel, resize->light == 1,
+    return gf_resample_scratch(stage, kernel_of(resize), resize->light == 1,
                                &columns, &axis);
 }
 
@@ -265,10 +318,7 @@ static int input_rows_most(const struct gf_stage *stage, int rows)
     const struct gf_resample_axis axis = row_axis(stage);
     const double between = ceil((rows - 1) * axis.scale) + 1;
     const double most =
-        gf_resample_taps_most(
-            (enum gf_resample_kernel)((const struct gf_resize_params *)stage->params)->kernel,
-            &axis) +
-        between;
+        gf_resample_taps_most(kernel_of(stage->params), &axis) + between;
     return most < axis.in ? (int)most : axis.in;
 }
 
@@ -294,6 +344,25 @@ static void add_cut(const struct gf_resize_params *resize, const struct gf_resiz
         gf_parts_add(parts, &gf_crop_filter, &crop, sizeof crop);
 }
 
+/* Appends the stages of like=pillow. A picture that was read at a fraction of its size has sides
+ * that are rounded up. */
+static void add_pillow(const struct gf_resize_params *resize, const struct gf_extent *extent,
+                       struct gf_parts *parts)
+{
+    const struct gf_resize_size *const size = &resize->size;
+    const int width = (int)ceil(size->in_w), height = (int)ceil(size->in_h);
+    struct gf_pillow_params pillow = {.kernel = (int)kernel_of(resize),
+                                      .width = (int)size->full_w,
+                                      .height = (int)size->full_h,
+                                      .box = {0, 0, (float)size->in_w, (float)size->in_h}};
+    if (has_box(resize))
+        memcpy(pillow.box, resize->box.value, sizeof pillow.box);
+    const bool is_whole = pillow.box[0] == 0 && pillow.box[1] == 0 &&
+                          pillow.box[2] == (float)width && pillow.box[3] == (float)height;
+    if (pillow.width != width || pillow.height != height || !is_whole)
+        gf_pillow_parts(&pillow, width, height, extent->has_alpha ? 0 : resize->reducing_gap, parts);
+}
+
 /* Where the picture's content decides which part is kept, the whole picture is scaled, and the part
  * is then looked for in the result. */
 static void resize_expand(const void *params, const struct gf_extent *extent,
@@ -309,9 +378,11 @@ static void resize_expand(const void *params, const struct gf_extent *extent,
                           size.full_w == extent->width && size.full_h == extent->height;
     resize.size.w = finds ? size.full_w : size.w;
     resize.size.h = finds ? size.full_h : size.h;
-    if (!unscaled)
+    if (resize.like == GF_LIKE_PILLOW)
+        add_pillow(&resize, extent, parts);
+    else if (!unscaled)
         gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
-    if (unscaled || finds)
+    if (unscaled || finds || resize.like == GF_LIKE_PILLOW)
         add_cut(&resize, &size, parts);
     resize_add_padding(params, extent, parts);
 }
@@ -324,7 +395,7 @@ const struct gf_filter gf_resize_filter = {
     .definition =
         "Pixel centres lie at half integers; when shrinking, the kernel is widened by the ratio; "
         "weights are normalised.\nColumns first, clamped, then rows. Kernels: Lanczos of 3 lobes, "
-        "cubic with a = -1/2, linear (triangle), area (box),\nnearest. light=linear averages "
+        "cubic with a = -1/2, linear (triangle), area (box),\nnearest, hamming. light=linear averages "
         "linear light instead of sRGB values.\ngravity=attention or entropy makes fit=cover of "
         "fill: the whole picture is scaled, and crop finds the part in the result.",
     GF_PARAMS(struct gf_resize_params, resize_params),

@@ -1,0 +1,239 @@
+/* Resizing with Pillow's very samples: both passes by tiles in shared memory, and Image.reduce(). */
+#include "cuda/filters/resize/resize.cuh"
+#include "filters/resize/pillow.h"
+
+constexpr int WIDTH = 32; /* columns of a tile: a lane's is the same in both passes */
+constexpr int WARPS = 8, THREADS = WIDTH * WARPS;
+constexpr int EACH = 4;             /* rows of a thread, in either pass */
+constexpr int ROWS = WARPS * EACH;  /* rows of a tile of the result, and of a strip of the input */
+
+/* Arrays of struct gf_pillow_axis in device memory. */
+struct pillow_args {
+    struct view_pair p;
+    int out_width, column_taps, row_taps;
+    const int *column_start, *column_count, *row_start, *row_count;
+    const void *column_weight, *row_weight;
+};
+
+template <class Sample> struct sums_of; /* what sums and weights of such samples are */
+template <> struct sums_of<unsigned char> {
+    typedef int type;
+    static constexpr int FIRST = 1 << (GF_PILLOW_BITS - 1);
+    static __device__ __forceinline__ int rounded(int sum)
+    {
+        return gf_pillow_byte(sum);
+    }
+};
+template <> struct sums_of<unsigned short> {
+    typedef double type;
+    static constexpr int FIRST = 0;
+    static __device__ __forceinline__ int rounded(double sum)
+    {
+        return gf_pillow_word(sum);
+    }
+};
+
+template <class Sample, int CHANNELS>
+static __device__ __forceinline__ void load_premultiplied(const Sample *pixel, int (&v)[CHANNELS])
+{
+    if (CHANNELS == 4) {
+        const uchar4 all = __ldg((const uchar4 *)pixel);
+        v[0] = all.x, v[1 % CHANNELS] = all.y, v[2 % CHANNELS] = all.z, v[3 % CHANNELS] = all.w;
+    } else {
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            v[c] = __ldg(pixel + c);
+    }
+#pragma unroll
+    for (int c = 0; CHANNELS % 2 == 0 && c < CHANNELS - 1; c++)
+        v[c] = gf_pillow_premultiplied(v[c], v[CHANNELS - 1]);
+}
+
+/* Computes EACH rows of a strip, from row `first` of the picture on, of which those before `end`
+ * exist, in one column. */
+template <class Sample, int CHANNELS>
+static __device__ __forceinline__ void
+make_strip(const struct pillow_args &args, int x, int first, int end,
+           Sample (*strip)[WIDTH * CHANNELS])
+{
+    typedef typename sums_of<Sample>::type Sum;
+    const struct view_pair &p = args.p;
+    const int start = __ldg(args.column_start + x), count = __ldg(args.column_count + x);
+    const Sum *const weight = (const Sum *)args.column_weight + (size_t)x * args.column_taps;
+    const Sample *row[EACH];
+    Sum sum[EACH][CHANNELS];
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        const int y = min(first + i, end - 1) - p.in_y;
+        row[i] = (const Sample *)(p.in + y * (ptrdiff_t)p.in_pitch) + start * CHANNELS;
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            sum[i][c] = sums_of<Sample>::FIRST;
+    }
+    for (int k = 0; k < count; k++) {
+        const Sum w = __ldg(weight + k);
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            int v[CHANNELS];
+            load_premultiplied<Sample, CHANNELS>(row[i] + k * CHANNELS, v);
+#pragma unroll
+            for (int c = 0; c < CHANNELS; c++)
+                sum[i][c] += v[c] * w;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            strip[i][threadIdx.x % WIDTH * CHANNELS + c] =
+                (Sample)sums_of<Sample>::rounded(sum[i][c]);
+    }
+}
+
+/* A thread makes EACH rows of a strip, then adds strips to its EACH rows of the result. */
+template <class Sample, int CHANNELS>
+static __global__ void __launch_bounds__(THREADS) pillow_kernel(struct pillow_args args)
+{
+    typedef typename sums_of<Sample>::type Sum;
+    const struct view_pair &p = args.p;
+    __shared__ Sample strip[ROWS][WIDTH * CHANNELS];
+    const int lane = threadIdx.x % WIDTH, own = threadIdx.x / WIDTH * EACH;
+    const int x = blockIdx.x * WIDTH + lane, band_end = p.out_y + p.rows;
+    for (int tile = p.out_y + blockIdx.y * ROWS; tile < band_end; tile += GRID_ROWS_MAX * ROWS) {
+        const int last = min(tile + ROWS, band_end) - 1;
+        const int top = __ldg(args.row_start + tile);
+        const int bottom = __ldg(args.row_start + last) + __ldg(args.row_count + last);
+        Sum sum[EACH][CHANNELS];
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+#pragma unroll
+            for (int c = 0; c < CHANNELS; c++)
+                sum[i][c] = sums_of<Sample>::FIRST;
+        }
+        for (int from = top; from < bottom; from += ROWS) {
+            const int to = min(from + ROWS, bottom);
+            __syncthreads();
+            if (x < args.out_width && from + own < to)
+                make_strip<Sample, CHANNELS>(args, x, from + own, to, strip + own);
+            __syncthreads();
+#pragma unroll
+            for (int i = 0; x < args.out_width && i < EACH; i++) {
+                const int y = min(tile + own + i, last);
+                const int start = __ldg(args.row_start + y);
+                const int end = min(start + __ldg(args.row_count + y), to);
+                const Sum *const weight = (const Sum *)args.row_weight + (size_t)y * args.row_taps;
+                for (int at = max(start, from); at < end; at++) {
+                    const Sum w = __ldg(weight + (at - start));
+#pragma unroll
+                    for (int c = 0; c < CHANNELS; c++)
+                        sum[i][c] += strip[at - from][lane * CHANNELS + c] * w;
+                }
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const int y = tile + own + i;
+            if (y > last || x >= args.out_width)
+                continue;
+            Sample *const to =
+                (Sample *)(p.out + (size_t)(y - p.out_y) * p.out_pitch) + (size_t)x * CHANNELS;
+            const int alpha = sums_of<Sample>::rounded(sum[i][CHANNELS - 1]);
+#pragma unroll
+            for (int c = 0; c < CHANNELS; c++) {
+                const int v = sums_of<Sample>::rounded(sum[i][c]);
+                const bool is_colour = CHANNELS % 2 == 0 && c < CHANNELS - 1;
+                to[c] = (Sample)(is_colour ? gf_pillow_straight(v, alpha) : v);
+            }
+        }
+    }
+}
+
+template <class Sample, int CHANNELS>
+static int launch_pillow(const struct pillow_args &args, cudaStream_t stream)
+{
+    const int tiles = ceil_div(args.p.rows, ROWS);
+    const dim3 grid(ceil_div(args.out_width, WIDTH), tiles < GRID_ROWS_MAX ? tiles : GRID_ROWS_MAX);
+    pillow_kernel<Sample, CHANNELS><<<grid, THREADS, 0, stream>>>(args);
+    return cudaGetLastError();
+}
+
+extern "C" int gf_pillow_cuda(const struct gf_launch *launch)
+{
+    const struct gf_pillow *const pillow = (const struct gf_pillow *)launch->stage->constants;
+    const struct gf_format format = launch->out.format;
+    const char *const block = (const char *)launch->constants;
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    struct pillow_args args = {};
+    args.p = view_pair_of(launch, 0);
+    args.out_width = format.width;
+    args.column_taps = pillow->columns.taps;
+    args.row_taps = pillow->rows.taps;
+    args.column_start = (const int *)(block + pillow->columns.start);
+    args.column_count = (const int *)(block + pillow->columns.count);
+    args.row_start = (const int *)(block + pillow->rows.start);
+    args.row_count = (const int *)(block + pillow->rows.count);
+    args.column_weight = block + pillow->columns.weight;
+    args.row_weight = block + pillow->rows.weight;
+    if (!pillow->columns.taps) {
+        struct resize_args nearest = {};
+        nearest.p = args.p;
+        nearest.out_width = format.width;
+        nearest.column_start = args.column_start;
+        nearest.row_start = args.row_start;
+        return gf_resize_pick(nearest, format.channels * format.bits / 8, stream);
+    }
+    if (format.bits == 16)
+        return launch_pillow<unsigned short, 1>(args, stream);
+    return for_channels(format.channels, [&](auto channels) {
+        return launch_pillow<unsigned char, decltype(channels)::value>(args, stream);
+    });
+}
+
+/* ---- Image.reduce() ---- */
+
+template <int CHANNELS>
+static __global__ void __launch_bounds__(THREADS)
+    reduce_kernel(struct view_pair p, struct gf_reduce_params reduce, int out_width)
+{
+    const int x = blockIdx.x * WIDTH + threadIdx.x % WIDTH;
+    if (x >= out_width)
+        return;
+    int columns, rows;
+    const int left = gf_reduce_block(x, reduce.x, reduce.box[0], reduce.box[2], &columns);
+    for (int y = blockIdx.y * WARPS + threadIdx.x / WIDTH; y < p.rows; y += GRID_ROWS_MAX * WARPS) {
+        const int top =
+            gf_reduce_block(p.out_y + y, reduce.y, reduce.box[1], reduce.box[3], &rows) - p.in_y;
+        const uint32_t pixels = (uint32_t)(rows * columns), factor = gf_reduce_factor((int)pixels);
+        uint32_t sum[CHANNELS];
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            sum[c] = pixels / 2;
+        for (int i = 0; i < rows; i++) {
+            const unsigned char *const row =
+                p.in + (top + i) * (ptrdiff_t)p.in_pitch + (size_t)left * CHANNELS;
+            for (int k = 0; k < columns; k++) {
+#pragma unroll
+                for (int c = 0; c < CHANNELS; c++)
+                    sum[c] += __ldg(row + k * CHANNELS + c);
+            }
+        }
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            p.out[(size_t)y * p.out_pitch + (size_t)x * CHANNELS + c] =
+                (unsigned char)((sum[c] * factor) >> 24);
+    }
+}
+
+extern "C" int gf_reduce_cuda(const struct gf_launch *launch)
+{
+    const struct gf_reduce_params *const reduce =
+        (const struct gf_reduce_params *)launch->stage->params;
+    const struct view_pair p = view_pair_of(launch, 0);
+    const int width = launch->out.format.width, blocks = ceil_div(p.rows, WARPS);
+    const dim3 grid(ceil_div(width, WIDTH), blocks < GRID_ROWS_MAX ? blocks : GRID_ROWS_MAX);
+    return for_channels(p.channels, [&](auto channels) {
+        reduce_kernel<decltype(channels)::value>
+            <<<grid, THREADS, 0, (cudaStream_t)launch->stream>>>(p, *reduce, width);
+        return (int)cudaGetLastError();
+    });
+}

@@ -1,0 +1,581 @@
+/* Resizing with Pillow's very samples: the weights, the passes on the CPU, and Image.reduce(). */
+#include "filters/resize/pillow.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/fail.h"
+#include "pixel/stencil.h"
+
+/* ---- the weights ---- */
+
+/* A number as the sum of two doubles. */
+struct pair {
+    double high, low;
+};
+
+static struct pair pair_of(double a, double b)
+{
+    const double sum = a + b, from_b = sum - a;
+    return (struct pair){sum, (a - (sum - from_b)) + (b - from_b)};
+}
+
+static struct pair product(struct pair a, struct pair b)
+{
+    const double high = a.high * b.high;
+    return pair_of(high, fma(a.high, b.high, -high) + (a.high * b.low + a.low * b.high));
+}
+
+/* Returns sin(x + halves pi / 2), rounded as C libraries round it but for one case in many. Sums of
+ * 16 bits that are halfway between two samples depend on the last bit of their weights. */
+static double sine(double x, int halves)
+{
+    const struct pair pi = {3.14159265358979312, 1.2246467991473532e-16};
+    const double k = floor(x / pi.high + halves / 2.0 + 0.5), turns = k - halves / 2.0;
+    const double whole = turns * pi.high;
+    const struct pair near = pair_of(x, -whole);
+    const struct pair r = pair_of(near.high, near.low - fma(turns, pi.high, -whole) - turns * pi.low);
+    const struct pair square = product(r, r);
+    double tail = 1;
+    for (int n = 22; n > 10; n -= 2)
+        tail = 1 - square.high / (n * (n + 1)) * tail;
+    struct pair sum = {tail, 0};
+    for (int n = 10; n > 0; n -= 2) {
+        const struct pair term = product(square, sum);
+        const double by = n * (n + 1), part = term.high / by;
+        const struct pair left = pair_of(1, -part);
+        sum = pair_of(left.high, left.low - (fma(-part, by, term.high) + term.low) / by);
+    }
+    const struct pair result = product(r, sum);
+    return (int64_t)k & 1 ? -result.high : result.high;
+}
+
+static double sinc(double x)
+{
+    const double turned = x * 3.14159265358979323846;
+    return x == 0 ? 1 : sine(turned, 0) / turned;
+}
+
+/* Returns the weight of an input at the distance `at` from the output, in Pillow's operations. */
+static double kernel_at(int kernel, double at)
+{
+    const double x = fabs(at);
+    switch (kernel) {
+    case GF_PILLOW_LANCZOS3:
+        return at >= -3 && at < 3 ? sinc(at) * sinc(at / 3) : 0;
+    case GF_PILLOW_CUBIC:
+        if (x < 1)
+            return (1.5 * x - 2.5) * x * x + 1;
+        return x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
+    case GF_PILLOW_LINEAR:
+        return x < 1 ? 1 - x : 0;
+    case GF_PILLOW_HAMMING: {
+        const double turned = x * 3.14159265358979323846;
+        if (x == 0 || x >= 1)
+            return x == 0;
+        return sine(turned, 0) / turned * ((double)0.54f + (double)0.46f * sine(turned, 1));
+    }
+    default:
+        return at > -0.5 && at <= 0.5;
+    }
+}
+
+/* One axis: the inputs from `from` to `to`, of `in`, become `out` outputs. */
+struct axis {
+    int kernel, in, out;
+    double from, scale, widening, reach;
+    bool is_kept;
+};
+
+static struct axis axis_of(const struct gf_stage *stage, bool rows)
+{
+    static const double reaches[] = {3, 2, 1, 0, 0.5, 1};
+    const struct gf_pillow_params *const resize = stage->params;
+    const float from = resize->box[rows], to = resize->box[rows + 2], length = to - from;
+    struct axis axis = {.kernel = resize->kernel,
+                        .in = rows ? stage->in.height : stage->in.width,
+                        .out = rows ? resize->height : resize->width,
+                        .from = from};
+    axis.scale = (double)length / axis.out;
+    axis.widening = axis.scale < 1 ? 1 : axis.scale;
+    axis.reach = reaches[resize->kernel] * axis.widening;
+    axis.is_kept = axis.in == axis.out && from == 0 && to == (float)axis.out;
+    return axis;
+}
+
+/* Finds the inputs first .. end - 1 of output i. */
+static void window_of(const struct axis *axis, int i, int *first, int *end)
+{
+    const double centre = axis->from + (i + 0.5) * axis->scale;
+    const double low = centre - axis->reach + 0.5, high = centre + axis->reach + 0.5;
+    *first = low < 0 ? 0 : (int)low;
+    *end = high < axis->in ? (int)high : axis->in;
+    if (axis->is_kept) {
+        *first = i;
+        *end = i + 1;
+    }
+}
+
+static int taps_most(const struct axis *axis)
+{
+    return (int)ceil(axis->reach) * 2 + 1;
+}
+
+static void weights_of(const struct axis *axis, int i, int first, int count, double *weight)
+{
+    const double centre = axis->from + (i + 0.5) * axis->scale, narrowing = 1 / axis->widening;
+    double sum = 0;
+    for (int k = 0; k < count; k++) {
+        weight[k] = kernel_at(axis->kernel, (k + first - centre + 0.5) * narrowing);
+        sum += weight[k];
+    }
+    for (int k = 0; k < count && sum != 0; k++)
+        weight[k] /= sum;
+    if (axis->is_kept)
+        weight[0] = 1;
+}
+
+/* The positions of the nearest kernel are sums of steps for 8 bits, and products for 16. */
+static void fill_nearest(const struct axis *axis, int bits, int *start)
+{
+    double sum = axis->from + axis->scale * 0.5;
+    for (int i = 0; i < axis->out; i++, sum += axis->scale) {
+        const double at = bits == 8 ? sum : axis->scale * (i + 0.5) + axis->from;
+        start[i] = at < axis->in ? (int)at : axis->in - 1;
+    }
+}
+
+/* `scratch` has room for taps_most() weights. */
+static void fill_axis(const struct axis *axis, const struct gf_pillow_axis *table, int bits,
+                      double *scratch, char *block)
+{
+    int *const start = (int *)(block + table->start), *const count = (int *)(block + table->count);
+    if (axis->kernel == GF_PILLOW_NEAREST) {
+        fill_nearest(axis, bits, start);
+        return;
+    }
+    for (int i = 0; i < axis->out; i++) {
+        const size_t at = (size_t)i * (size_t)table->taps;
+        double *const wide = bits == 8 ? scratch : (double *)(block + table->weight) + at;
+        int32_t *const whole = (int32_t *)(block + table->weight) + at;
+        int end;
+        window_of(axis, i, &start[i], &end);
+        count[i] = end > start[i] ? end - start[i] : 0;
+        weights_of(axis, i, start[i], count[i], wide);
+        for (int k = 0; bits == 8 && k < count[i]; k++)
+            whole[k] =
+                (int32_t)(wide[k] * (1 << GF_PILLOW_BITS) + (wide[k] < 0 ? -0.5 : 0.5));
+    }
+}
+
+static size_t take(size_t *used, size_t count, size_t size)
+{
+    const size_t at = *used;
+    *used += (count * size + 15) / 16 * 16;
+    return at;
+}
+
+static struct gf_pillow_axis lay_out(const struct axis *axis, int bits, size_t *used)
+{
+    struct gf_pillow_axis table = {.is_kept = axis->is_kept};
+    const size_t outputs = (size_t)axis->out;
+    table.start = take(used, outputs, sizeof(int));
+    if (axis->kernel == GF_PILLOW_NEAREST)
+        return table;
+    for (int i = 0; i < axis->out; i++) {
+        int first, end;
+        window_of(axis, i, &first, &end);
+        table.taps = end - first > table.taps ? end - first : table.taps;
+    }
+    table.count = take(used, outputs, sizeof(int));
+    table.weight = take(used, outputs * (size_t)table.taps,
+                        bits == 8 ? sizeof(int32_t) : sizeof(double));
+    return table;
+}
+
+static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct axis columns = axis_of(stage, false), rows = axis_of(stage, true);
+    const int bits = stage->in.bits;
+    const int most = taps_most(&columns) > taps_most(&rows) ? taps_most(&columns) : taps_most(&rows);
+    struct gf_pillow pillow;
+    size_t used = sizeof pillow;
+    const size_t scratch = take(&used, (size_t)most, sizeof(double));
+    pillow.columns = lay_out(&columns, bits, &used);
+    pillow.rows = lay_out(&rows, bits, &used);
+    GF_TRY(gf_stage_constants(stage, used, error));
+    char *const block = stage->constants;
+    memcpy(block, &pillow, sizeof pillow);
+    fill_axis(&columns, &pillow.columns, bits, (double *)(block + scratch), block);
+    fill_axis(&rows, &pillow.rows, bits, (double *)(block + scratch), block);
+    return GF_OK;
+}
+
+/* ---- the declaration's answers ---- */
+
+static enum gf_status shape(const void *params, struct gf_format in, struct gf_format *out,
+                            struct gf_error *error)
+{
+    const struct gf_pillow_params *const resize = params;
+    if (in.bits == 16 && in.channels > 1)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "like=pillow takes samples of 16 bits in gray pictures without alpha only");
+    if (resize->box[2] > (float)in.width || resize->box[3] > (float)in.height)
+        return gf_fail(error, GF_ERROR_USAGE, "box is not within the picture of %dx%d", in.width,
+                       in.height);
+    out->width = resize->width;
+    out->height = resize->height;
+    return GF_OK;
+}
+
+static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const struct axis axis = axis_of(stage, true);
+    int ignored;
+    if (axis.kernel == GF_PILLOW_NEAREST) {
+        /* Positions are sums of steps, which differ from this product by less than one input. */
+        const double low = axis.from + (y0 + 0.5) * axis.scale - 1,
+                     high = axis.from + (y1 - 0.5) * axis.scale + 2;
+        *first = low > 0 ? (int)low : 0;
+        *end = high < axis.in ? (int)high : axis.in;
+        *first = *first < axis.in ? *first : axis.in - 1;
+        return;
+    }
+    window_of(&axis, y0, first, &ignored);
+    window_of(&axis, y1 - 1, &ignored, end);
+    *first = *first < axis.in ? *first : axis.in - 1;
+    *end = *end > *first ? *end : *first + 1;
+}
+
+static int input_rows_most(const struct gf_stage *stage, int rows)
+{
+    const struct axis axis = axis_of(stage, true);
+    const double most = taps_most(&axis) + ceil((rows - 1) * axis.scale) + 3;
+    return most < axis.in ? (int)most : axis.in;
+}
+
+/* ---- the passes on the CPU ---- */
+
+struct work {
+    const struct gf_pillow *pillow;
+    struct gf_format in, out;
+    unsigned char *source; /* a premultiplied input row, with room for a vector behind it */
+    unsigned char *slots;  /* rows between the passes, with room for a vector behind each */
+    size_t slot;           /* the bytes from one slot to the next */
+    int slot_count;
+    const unsigned char **rows; /* the rows that a result row is the sum of */
+};
+
+enum { ROOM = 64, CHUNK = 64 };
+
+static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
+{
+    const struct axis rows = axis_of(stage, true);
+    struct gf_carver carver = {.base = base};
+    *work = (struct work){.pillow = stage->constants, .in = stage->in, .out = stage->out};
+    work->slot = (gf_row_bytes(stage->out) + 2 * ROOM - 1) / ROOM * ROOM;
+    work->slot_count = taps_most(&rows);
+    work->source = gf_carve(&carver, gf_row_bytes(stage->in) + ROOM);
+    work->slots = gf_carve(&carver, (size_t)work->slot_count * work->slot);
+    work->rows = gf_carve(&carver, (size_t)work->slot_count * sizeof *work->rows);
+    return carver.used;
+}
+
+static size_t scratch_bytes(const struct gf_stage *stage, int rows)
+{
+    struct work work;
+    return carve(&work, NULL, stage);
+}
+
+GF_TARGET_CLONES static void premultiply_row(const unsigned char *row, struct gf_format format,
+                                             unsigned char *restrict to)
+{
+    const int channels = format.channels;
+    for (size_t i = 0; i < gf_samples(format); i += (size_t)channels) {
+        const int alpha = row[i + (size_t)channels - 1];
+        for (int c = 0; c < channels - 1; c++)
+            to[i + (size_t)c] = (unsigned char)gf_pillow_premultiplied(row[i + (size_t)c], alpha);
+        to[i + (size_t)channels - 1] = (unsigned char)alpha;
+    }
+}
+
+GF_TARGET_CLONES static void straighten_row(struct gf_format format, unsigned char *row)
+{
+    const int channels = format.channels;
+    for (size_t i = 0; i < gf_samples(format); i += (size_t)channels) {
+        const int alpha = row[i + (size_t)channels - 1];
+        for (int c = 0; c < channels - 1; c++)
+            row[i + (size_t)c] = (unsigned char)gf_pillow_straight(row[i + (size_t)c], alpha);
+    }
+}
+
+GF_INLINE void columns_of_bytes(const struct gf_pillow *pillow, const int channels,
+                                const unsigned char *from, int width, unsigned char *restrict to)
+{
+    const struct gf_pillow_axis *const axis = &pillow->columns;
+    const int *const start = (const int *)((const char *)pillow + axis->start);
+    const int *const count = (const int *)((const char *)pillow + axis->count);
+    const int32_t *weight = (const int32_t *)((const char *)pillow + axis->weight);
+    for (int x = 0; x < width; x++, weight += axis->taps) {
+        const unsigned char *own = from + (size_t)start[x] * (size_t)channels;
+        int sum[4];
+        for (int c = 0; c < channels; c++)
+            sum[c] = 1 << (GF_PILLOW_BITS - 1);
+        for (int k = 0; k < count[x]; k++, own += channels)
+            for (int c = 0; c < channels; c++)
+                sum[c] += own[c] * weight[k];
+        for (int c = 0; c < channels; c++)
+            to[x * channels + c] = (unsigned char)gf_pillow_byte(sum[c]);
+    }
+}
+
+static void columns_of_words(const struct gf_pillow *pillow, const gf_u16_any *from, int width,
+                             uint16_t *restrict to)
+{
+    const struct gf_pillow_axis *const axis = &pillow->columns;
+    const int *const start = (const int *)((const char *)pillow + axis->start);
+    const int *const count = (const int *)((const char *)pillow + axis->count);
+    const double *weight = (const double *)((const char *)pillow + axis->weight);
+    for (int x = 0; x < width; x++, weight += axis->taps) {
+        double sum = 0;
+        for (int k = 0; k < count[x]; k++)
+            sum += from[start[x] + k] * weight[k];
+        to[x] = (uint16_t)gf_pillow_word(sum);
+    }
+}
+
+GF_TARGET_CLONES static void rows_of_bytes(const unsigned char *const *rows, const int32_t *weight,
+                                           int count, size_t samples, unsigned char *restrict to)
+{
+    for (size_t x = 0; x < samples; x += CHUNK) {
+        const size_t left = samples - x < CHUNK ? samples - x : CHUNK;
+        int sum[CHUNK];
+        for (int i = 0; i < CHUNK; i++)
+            sum[i] = 1 << (GF_PILLOW_BITS - 1);
+        for (int k = 0; k < count; k++)
+            for (int i = 0; i < CHUNK; i++)
+                sum[i] += rows[k][x + (size_t)i] * weight[k];
+        unsigned char made[CHUNK];
+        for (int i = 0; i < CHUNK; i++)
+            made[i] = (unsigned char)gf_pillow_byte(sum[i]);
+        memcpy(to + x, made, left);
+    }
+}
+
+GF_TARGET_CLONES static void rows_of_words(const unsigned char *const *rows, const double *weight,
+                                           int count, size_t samples, gf_u16_any *restrict to)
+{
+    enum { EACH = ROOM / sizeof(uint16_t) };
+    for (size_t x = 0; x < samples; x += EACH) {
+        const size_t left = samples - x < EACH ? samples - x : EACH;
+        double sum[EACH] = {0};
+        for (int k = 0; k < count; k++)
+            for (size_t i = 0; i < EACH; i++)
+                sum[i] += ((const uint16_t *)(const void *)rows[k])[x + i] * weight[k];
+        for (size_t i = 0; i < left; i++)
+            to[x + i] = (uint16_t)gf_pillow_word(sum[i]);
+    }
+}
+
+GF_TARGET_CLONES static void columns_pass(const struct gf_pillow *pillow, struct gf_format format,
+                                          const unsigned char *from, unsigned char *to)
+{
+    if (pillow->columns.is_kept)
+        memcpy(to, from, gf_row_bytes(format));
+    else if (format.bits == 16)
+        columns_of_words(pillow, (const gf_u16_any *)from, format.width, (uint16_t *)(void *)to);
+    else
+        GF_BY_CHANNELS(format.channels, CHANNELS,
+                       columns_of_bytes(pillow, CHANNELS, from, format.width, to))
+}
+
+static unsigned char *slot(const struct work *work, int row)
+{
+    return work->slots + (size_t)(row % work->slot_count) * work->slot;
+}
+
+static void sum_rows(const struct work *work, const struct gf_view *in, const struct gf_view *out)
+{
+    const struct gf_pillow_axis *const axis = &work->pillow->rows;
+    const char *const block = (const char *)work->pillow;
+    const int *const start = (const int *)(block + axis->start);
+    const int *const count = (const int *)(block + axis->count);
+    const bool has_alpha = gf_has_alpha(work->in);
+    int made = start[out->y]; /* rows before this one are in slots, if they are still needed */
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        const size_t weight = (size_t)y * (size_t)axis->taps;
+        unsigned char *const to = gf_view_row(out, y);
+        made = made < start[y] ? start[y] : made;
+        for (; made < start[y] + count[y]; made++) {
+            const unsigned char *row = gf_view_row(in, made);
+            if (has_alpha)
+                premultiply_row(row, work->in, work->source);
+            columns_pass(work->pillow, work->out, has_alpha ? work->source : row,
+                         slot(work, made));
+        }
+        for (int k = 0; k < count[y]; k++)
+            work->rows[k] = slot(work, start[y] + k);
+        if (axis->is_kept)
+            memcpy(to, work->rows[0], gf_row_bytes(work->out));
+        else if (work->in.bits == 16)
+            rows_of_words(work->rows, (const double *)(block + axis->weight) + weight, count[y],
+                          gf_samples(work->out), (gf_u16_any *)to);
+        else
+            rows_of_bytes(work->rows, (const int32_t *)(block + axis->weight) + weight, count[y],
+                          gf_samples(work->out), to);
+        if (has_alpha)
+            straighten_row(work->out, to);
+    }
+}
+
+static void pick(const struct gf_pillow *pillow, const struct gf_view *in, const struct gf_view *out)
+{
+    const int *const columns = (const int *)((const char *)pillow + pillow->columns.start);
+    const int *const rows = (const int *)((const char *)pillow + pillow->rows.start);
+    const size_t size = gf_pixel_bytes(out->format);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        const unsigned char *const from = gf_view_row(in, rows[y]);
+        unsigned char *const to = gf_view_row(out, y);
+        for (int x = 0; x < out->format.width; x++)
+            memcpy(to + (size_t)x * size, from + (size_t)columns[x] * size, size);
+    }
+}
+
+static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                void *scratch)
+{
+    const struct gf_pillow_params *const resize = stage->params;
+    struct work work;
+    carve(&work, scratch, stage);
+    if (resize->kernel == GF_PILLOW_NEAREST)
+        pick(stage->constants, in, out);
+    else
+        sum_rows(&work, in, out);
+}
+
+extern gf_launcher gf_pillow_cuda, gf_reduce_cuda;
+
+const struct gf_filter gf_pillow_filter = {
+    .name = "resize",
+    .params_size = sizeof(struct gf_pillow_params),
+    .kind = GF_STRAIGHT,
+    .takes_no_region = true,
+    .cost = {.pixel = 2, .row = 1.1},
+    .shape = shape,
+    .input_rows = input_rows,
+    .input_rows_most = input_rows_most,
+    .prepare = prepare,
+    .cpu_scratch = scratch_bytes,
+    .cpu = cpu,
+    .cuda = GF_CUDA({GF_VARIANT("tiled", gf_pillow_cuda,
+                                "both passes at once, in integers, by tiles in shared memory")}),
+};
+
+/* ---- Image.reduce() ---- */
+
+static enum gf_status reduce_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                   struct gf_error *error)
+{
+    const struct gf_reduce_params *const reduce = params;
+    if (in.bits == 16)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "reducing_gap takes samples of 8 bits only, as Pillow does");
+    out->width = (reduce->box[2] - reduce->box[0] + reduce->x - 1) / reduce->x;
+    out->height = (reduce->box[3] - reduce->box[1] + reduce->y - 1) / reduce->y;
+    return GF_OK;
+}
+
+static void reduce_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const struct gf_reduce_params *const reduce = stage->params;
+    int count;
+    *first = gf_reduce_block(y0, reduce->y, reduce->box[1], reduce->box[3], &count);
+    *end = gf_reduce_block(y1 - 1, reduce->y, reduce->box[1], reduce->box[3], &count) + count;
+}
+
+static int reduce_rows_most(const struct gf_stage *stage, int rows)
+{
+    const double most = (double)rows * ((const struct gf_reduce_params *)stage->params)->y;
+    return most < stage->in.height ? (int)most : stage->in.height;
+}
+
+static size_t reduce_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_samples(stage->in) * sizeof(uint32_t);
+}
+
+GF_TARGET_CLONES static void add_row(const unsigned char *row, size_t samples,
+                                     uint32_t *restrict sums)
+{
+    for (size_t i = 0; i < samples; i++)
+        sums[i] += row[i];
+}
+
+static void reduce_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                       const struct gf_view *out, void *scratch)
+{
+    const struct gf_reduce_params *const reduce = stage->params;
+    const int channels = in->format.channels;
+    const size_t samples = gf_samples(in->format);
+    uint32_t *const sums = scratch;
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        int rows, columns;
+        const int top = gf_reduce_block(y, reduce->y, reduce->box[1], reduce->box[3], &rows);
+        unsigned char *const to = gf_view_row(out, y);
+        memset(sums, 0, samples * sizeof *sums);
+        for (int i = 0; i < rows; i++)
+            add_row(gf_view_row(in, top + i), samples, sums);
+        for (int x = 0; x < out->format.width; x++) {
+            const int left = gf_reduce_block(x, reduce->x, reduce->box[0], reduce->box[2], &columns);
+            const uint32_t pixels = (uint32_t)(rows * columns);
+            for (int c = 0; c < channels; c++) {
+                uint32_t sum = pixels / 2;
+                for (int i = 0; i < columns; i++)
+                    sum += sums[(left + i) * channels + c];
+                to[x * channels + c] =
+                    (unsigned char)((sum * gf_reduce_factor((int)pixels)) >> 24);
+            }
+        }
+    }
+}
+
+const struct gf_filter gf_reduce_filter = {
+    .name = "reduce",
+    .params_size = sizeof(struct gf_reduce_params),
+    .kind = GF_STRAIGHT,
+    .takes_no_region = true,
+    .cost = {.pixel = 1, .row = 1},
+    .shape = reduce_shape,
+    .input_rows = reduce_input_rows,
+    .input_rows_most = reduce_rows_most,
+    .cpu_scratch = reduce_scratch,
+    .cpu = reduce_cpu,
+    .cuda = GF_CUDA({GF_VARIANT("tiled", gf_reduce_cuda, "a thread for each block of pixels")}),
+};
+
+void gf_pillow_parts(const struct gf_pillow_params *resize, int width, int height, double gap,
+                     struct gf_parts *parts)
+{
+    static const double reaches[] = {2.5, 1.5, 0.5, 0, 0, 0.5};
+    struct gf_pillow_params now = *resize;
+    const double scale_x = ((double)now.box[2] - now.box[0]) / now.width,
+                 scale_y = ((double)now.box[3] - now.box[1]) / now.height;
+    struct gf_reduce_params reduce = {1, 1, {0, 0, width, height}};
+    if (gap > 0 && now.kernel != GF_PILLOW_NEAREST) {
+        reduce.x = fmax((int)(scale_x / gap), 1);
+        reduce.y = fmax((int)(scale_y / gap), 1);
+    }
+    if (reduce.x > 1 || reduce.y > 1) {
+        const double x = reaches[now.kernel] * scale_x, y = reaches[now.kernel] * scale_y;
+        reduce.box[0] = (int)fmax(now.box[0] - x, 0);
+        reduce.box[1] = (int)fmax(now.box[1] - y, 0);
+        reduce.box[2] = (int)fmin(ceil(now.box[2] + x), width);
+        reduce.box[3] = (int)fmin(ceil(now.box[3] + y), height);
+        gf_parts_add(parts, &gf_reduce_filter, &reduce, sizeof reduce);
+        for (int i = 0; i < 4; i++)
+            now.box[i] = (float)(((double)now.box[i] - reduce.box[i % 2]) /
+                                 (i % 2 ? reduce.y : reduce.x));
+    }
+    gf_parts_add(parts, &gf_pillow_filter, &now, sizeof now);
+}

@@ -1,0 +1,102 @@
+/* Resizing with Pillow's very samples: the stages that like=pillow appends, and the arithmetic that
+ * CPU and device share. Pillow's passes are columns first, then rows, with samples of the picture's
+ * depth between them. Sums of 8 bits are integers of weights with 22 bits of fraction; those of 16
+ * bits are doubles, added in the order of the input. Colour is straight before and after the stage,
+ * and premultiplied between, as Pillow's modes RGBa and La. */
+#pragma once
+
+#include <stdint.h>
+
+#include "stage/stage.h"
+
+GF_C_BEGIN
+
+/* The kernels, in the order of resize's parameter. */
+enum gf_pillow_kernel {
+    GF_PILLOW_LANCZOS3,
+    GF_PILLOW_CUBIC,
+    GF_PILLOW_LINEAR,
+    GF_PILLOW_NEAREST,
+    GF_PILLOW_BOX,
+    GF_PILLOW_HAMMING
+};
+
+/* The part of the picture within `box` (left, top, right, bottom; floats, as in Pillow) becomes
+ * width x height pixels. */
+struct gf_pillow_params {
+    int kernel; /* enum gf_pillow_kernel */
+    int width, height;
+    float box[4];
+};
+
+/* The blocks of x by y pixels in the box become their means; those at its right and lower edge may
+ * be smaller. Pillow calls this Image.reduce(). */
+struct gf_reduce_params {
+    int x, y;
+    int box[4];
+};
+
+extern const struct gf_filter gf_pillow_filter, gf_reduce_filter;
+
+/* What Image.resize() does to a picture of width x height pixels. With `gap` above 0 it is
+ * reducing_gap, which Pillow ignores for pictures with alpha. */
+void gf_pillow_parts(const struct gf_pillow_params *resize, int width, int height, double gap,
+                     struct gf_parts *parts);
+
+/* The tables of one axis, as offsets in bytes from the block of constants: output i is the sum over
+ * k < count[i] of weight[i * taps + k] times input start[i] + k. Weights are int32_t for 8 bits and
+ * double for 16. With the nearest kernel it is input start[i]. */
+struct gf_pillow_axis {
+    int taps;
+    bool is_kept; /* the pass would change nothing */
+    size_t start, count, weight;
+};
+
+struct gf_pillow {
+    struct gf_pillow_axis columns, rows;
+};
+
+enum { GF_PILLOW_BITS = 22 };
+
+/* Rounds a sum that began with 1 << (GF_PILLOW_BITS - 1), and clamps it to a byte. */
+GF_HOST_DEVICE int gf_pillow_byte(int sum)
+{
+    const int v = sum >> GF_PILLOW_BITS;
+    return v < 0 ? 0 : v > 255 ? 255 : v;
+}
+
+/* Rounds a sum of 16 bits. Pillow clamps its bytes one by one, so that a sum above 65535 keeps its
+ * lower byte. */
+GF_HOST_DEVICE int gf_pillow_word(double sum)
+{
+    const int v = (int)(sum >= 0 ? sum + 0.5 : sum - 0.5);
+    return v < 0 ? 0 : v > 65535 ? 0xff00 | (v & 255) : v;
+}
+
+GF_HOST_DEVICE int gf_pillow_premultiplied(int colour, int alpha)
+{
+    const int product = colour * alpha + 128;
+    return ((product >> 8) + product) >> 8;
+}
+
+GF_HOST_DEVICE int gf_pillow_straight(int colour, int alpha)
+{
+    const int v = alpha == 0 || alpha == 255 ? colour : 255 * colour / alpha;
+    return v < 255 ? v : 255;
+}
+
+/* Returns the factor of a block's rounded sum, in units of 2^-24: Pillow computes it in floats. */
+GF_HOST_DEVICE uint32_t gf_reduce_factor(int pixels)
+{
+    return (uint32_t)(4294967296.0f / (float)(256u * (uint32_t)pixels));
+}
+
+/* Returns the first input of block i, and the number of inputs that it has. */
+GF_HOST_DEVICE int gf_reduce_block(int i, int size, int first, int end, int *count)
+{
+    const int at = first + i * size;
+    *count = end - at < size ? end - at : size;
+    return at;
+}
+
+GF_C_END
