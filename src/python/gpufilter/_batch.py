@@ -1,11 +1,12 @@
-"""Many files, by the program."""
+"""What the program does: many files, what pictures are, how alike two are."""
 
 import json
 import os
 import subprocess
+import tempfile
 import warnings
 
-from ._library import error, PictureWarning, program
+from ._library import error, PictureWarning, program, text_of, wrong_type
 
 _EXITS = {2: "USAGE", 3: "UNAVAILABLE", 4: "INPUT"}
 _ON = ("autorotate", "clobber", "fuse")  # options of the command line turn them off
@@ -21,6 +22,8 @@ def batch(inputs, output, chain="", progress=None, *, workers=None, **options):
     options: the options of the command line, as skip_existing=True, quality=80 or autorotate=False.
     Returns the last line of the progress as a dict. The exception after a failure has the program's messages.
     """
+    if not isinstance(inputs, (str, bytes, os.PathLike)) and not hasattr(inputs, "__iter__"):
+        raise wrong_type("inputs", "a name or a list of names", inputs)
     command = [program, "--progress=json"] + ([f"--threads={workers}"] if workers else [])
     for name, value in options.items():
         if name in _ON:
@@ -28,8 +31,8 @@ def batch(inputs, output, chain="", progress=None, *, workers=None, **options):
         if value is not False:
             command.append("--" + name.replace("_", "-") + ("" if value is True else f"={value}"))
     for name in [inputs] if isinstance(inputs, (str, bytes, os.PathLike)) else inputs:
-        command += ["-i", os.fspath(name)]
-    command += ["-o", os.fspath(output)] + (["--", chain] if chain else [])
+        command += ["-i", text_of(name, "inputs")]
+    command += ["-o", text_of(output, "output")] + (["--", chain] if chain else [])
     last, messages = {}, []
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
         try:
@@ -44,9 +47,56 @@ def batch(inputs, output, chain="", progress=None, *, workers=None, **options):
             process.terminate()  # it removes what is half-written
             process.stderr.close()
             raise
-    if process.returncode:
-        raise error("\n".join(messages) or f"exit status {process.returncode}", _EXITS.get(process.returncode, "OUTPUT"))
+    _tell(process.returncode, messages)
+    return last
+
+
+def _tell(status, messages):
+    """Raises what the program has failed with, and gives its warnings."""
+    if status:
+        raise error("\n".join(messages) or f"exit status {status}", _EXITS.get(status, "OUTPUT"))
     for message in messages:
         if message.startswith(_WARNING):
-            warnings.warn(message[len(_WARNING):], PictureWarning, stacklevel=2)
-    return last
+            warnings.warn(message[len(_WARNING):], PictureWarning, stacklevel=3)
+
+
+def _objects(*arguments):
+    """Returns the objects of JSON that the program prints, one a line."""
+    with tempfile.TemporaryFile() as said:
+        with subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, stderr=said, stdin=subprocess.DEVNULL) as process:
+            try:
+                lines = process.stdout.read().splitlines()
+            except BaseException:
+                process.kill()
+                raise
+        said.seek(0)
+        _tell(process.returncode, said.read().decode(errors="replace").splitlines())
+    return [json.loads(line) for line in lines]
+
+
+def info(path):
+    """Returns what the program's --info says of a file, as a dict: format, width, height, channels, bits, orientation, camera, ...
+
+    A list of dicts for a folder, or for a pattern that several files match.
+    """
+    name = text_of(path, "path")
+    found = _objects("--info=json", os.path.join(b".", name))
+    return found if len(found) != 1 or os.path.isdir(name) else found[0]
+
+
+def compare(a, b):
+    """Returns how alike two pictures are, files or pictures in memory, as a dict: largest, mean, psnr, ssim, ms_ssim, equal.
+
+    None stands for a PSNR of equal pictures, and for an SSIM of small ones.
+    """
+    from ._pipelines import encode
+    with tempfile.TemporaryDirectory(prefix="gpufilter-") as folder:
+        names = []
+        for word, value in (("a", a), ("b", b)):
+            names.append(os.path.join(folder, word))  # a name without a colon, which would end it
+            if isinstance(value, (str, bytes, os.PathLike)):
+                os.symlink(os.path.abspath(os.fsdecode(text_of(value, word))), names[-1])
+            else:
+                with open(names[-1], "wb") as file:
+                    file.write(encode(value, "pam"))
+        return _objects(f"--compare={names[0]}:json", names[1])[0]

@@ -12,13 +12,14 @@ import concurrent.futures
 import contextlib
 import ctypes as _c
 import itertools
+import math
 import mmap
 import os
 import re
 import sys
 
-from . import _abi, _device, _dlpack, _pictures
-from ._library import check, Error, lib, usage
+from . import _abi, _device, _dlpack, _library, _pictures
+from ._library import check, Error, lib, usage, wrong_type
 from ._pictures import package_of
 
 _api = _c.pythonapi
@@ -100,7 +101,7 @@ def file_of(address, size, views):
     return memoryview(bytearray(data)) if views else data
 
 
-# Results as the floating-point numbers that networks take: dtype="float32" of run() and decode().
+# Results as the numbers that networks take: dtype= of run() and decode().
 
 
 def numbers_of(value, name, channels):
@@ -119,70 +120,104 @@ def numbers_of(value, name, channels):
 class Floats:
     """How a result becomes an array of numbers."""
 
-    def __init__(self, layout, channels, mean, std):
+    def __init__(self, dtype, layout=None, channels=None, mean=None, std=None, scale=None, gray=False):
         layouts = {name[len("GF_FLOATS_"):]: value for name, value in _abi.ENUMS["gf_floats"].items()}
-        if layout not in list(layouts):
+        if layout is not None and layout not in list(layouts):
             raise usage(f"layout={layout!r} is none of {', '.join(layouts)}")
         if channels is not None and (isinstance(channels, str) or str(channels) != "3"):
             raise usage(f"channels={channels!r} is neither None nor 3")
-        self.layout, self.channels, self.mean, self.std = layouts[layout], channels, mean, std
+        if scale is not None and (isinstance(scale, (str, bytes)) or not hasattr(scale, "__float__") or not float(scale)):
+            raise wrong_type("scale", "a positive number", scale)
+        self.dtype, self.layout, self.channels, self.mean, self.std, self.scale = dtype, layouts[layout or "NHWC"], channels, mean, std, scale
+        self.kind = "float32" if dtype == "float64" else dtype  # what the library writes
+        self._gray = gray  # a gray picture has no axis of channels
+
+    @property
+    def bytes(self):
+        """The bytes of a number."""
+        return {"uint8": 1, "float32": 4}.get(self.kind, 2)
 
     def shape_of(self, form):
         """Returns the shape of the numbers of a picture of that struct gf_format."""
         channels = self.channels or form.channels
+        if self._gray and channels == 1:
+            return form.height, form.width
         return (channels, form.height, form.width) if self.layout == _abi.GF_FLOATS_NCHW else (form.height, form.width, channels)
 
     def shape(self, image):
         """Returns the shape of an Image's numbers."""
         return self.shape_of(image._image.format)
 
+    def numbers(self, form):
+        """Returns the struct gf_numbers for pictures of that struct gf_format."""
+        channels = self.channels or form.channels
+        mean, std = numbers_of(self.mean, "mean", channels), numbers_of(self.std, "std", channels)
+        floats = _c.POINTER(_c.c_float)
+        made = _abi.gf_numbers(_abi.ENUMS["gf_number"]["GF_NUMBER_" + self.kind.upper()], self.layout, channels, self.scale or 0,
+                               mean and _c.cast(mean, floats), std and _c.cast(std, floats))
+        made.kept = mean, std
+        return made
+
     def write(self, image, address):
         """Writes an Image's numbers to that address."""
-        channels = self.channels or image._image.format.channels
         failure = _abi.gf_error()
-        check(lib.gf_image_to_floats(_c.byref(image._image), self.layout, channels, numbers_of(self.mean, "mean", channels),
-                                     numbers_of(self.std, "std", channels), _c.cast(address, _c.POINTER(_c.c_float)),
-                                     _c.byref(failure)), failure)
+        check(lib.gf_image_to_numbers(_c.byref(image._image), self.numbers(image._image.format), address, _c.byref(failure)), failure)
 
     def of(self, image, array):
         """Returns an Image's numbers as an array of the package of `array`."""
-        result, address, finish = new_floats(self.shape(image), array)
+        result, address, finish = self.new(self.shape(image), array)
         self.write(image, address)
         return finish(result)
 
-
-def new_floats(shape, array):
-    """Returns (a new array of floats of the package of `array`, its address, what makes it ready)."""
-    package = package_of(array)
-    if package == "torch":
-        torch = sys.modules["torch"]
-        result = torch.empty(shape, dtype=torch.float32)
-        return result, result.data_ptr(), lambda result: result
-    try:
-        import numpy
-    except ImportError:
-        count = 1
-        for side in shape:
-            count *= side
-        memory = bytearray(4 * count)
-        return memory, _c.addressof(_c.c_char.from_buffer(memory)), lambda it: memoryview(it).cast("f", shape)
-    result = numpy.empty(shape, numpy.float32)
-    return result, result.ctypes.data, sys.modules["jax.numpy"].asarray if package == "jax" else lambda result: result
+    def new(self, shape, array):
+        """Returns (a new array of numbers of the package of `array`, its address, what makes it ready)."""
+        package = package_of(array)
+        if package == "torch":
+            torch = sys.modules["torch"]
+            result = torch.empty(shape, dtype=getattr(torch, self.kind))
+            return result, result.data_ptr(), lambda result: result.to(getattr(torch, self.dtype))
+        try:
+            import numpy
+        except ImportError:
+            memory = bytearray(self.bytes * math.prod(shape))
+            return memory, _c.addressof(_c.c_char.from_buffer(memory)), lambda it: memoryview(it).cast("BHIf"[self.bytes - 1], shape)
+        result = numpy.empty(shape, _numpy_type(self.kind))
+        return result, result.ctypes.data, (lambda it: sys.modules["jax.numpy"].asarray(it, self.dtype)) if package == "jax" else (
+            lambda it: it.astype(self.dtype, copy=False) if self.dtype == "float64" else it)
 
 
-def form_of(dtype, layout, channels, mean, std):
+def _numpy_type(name):
+    """Returns numpy's type of that name. The package ml_dtypes, which jax needs, too, has bfloat16."""
+    if name == "bfloat16":
+        try:
+            import ml_dtypes
+        except ImportError:
+            raise usage("numpy has bfloat16 with the package ml_dtypes alone, and torch has it") from None
+        return ml_dtypes.bfloat16
+    return name
+
+
+def form_of(dtype, layout, channels, mean, std, scale):
     """Returns a Floats for the arguments of run() and decode(); None: results are pictures."""
-    if dtype is layout is channels is mean is std is None:
+    if dtype is layout is channels is mean is std is scale is None:
         return None
-    if dtype in (None, "uint8", "uint16"):
-        arguments = {"dtype": dtype, "layout": layout, "channels": channels, "mean": mean, "std": std}
-        given = [name for name, value in arguments.items() if value is not None]
-        if given:
-            raise usage(f"{given[0]}= is for dtype='float32'; without it a result has the samples of its picture")
+    arguments = {"layout": layout, "channels": channels, "mean": mean, "std": std, "scale": scale}
+    given = [name for name, value in arguments.items() if value is not None]
+    if dtype is None:
+        raise usage(f"{given[0]}= is for dtype='float32' and other numbers; without it a result has the samples of its picture")
+    name, names = _pictures.type_name(dtype), _library.words_of("gf_number")
+    if name not in names:
+        raise usage(f"dtype={dtype!r} is none of {', '.join(names)}")
+    return Floats(name, **arguments)
+
+
+def form_like(array, value_range):
+    """Returns a Floats for results of the type of an array of floats; None for other arrays."""
+    name = _pictures.float_type(array)
+    if not name:
         return None
-    if str(dtype) not in ("float32", "torch.float32", "<class 'numpy.float32'>"):
-        raise usage(f"dtype={dtype!r} is not 'float32'")
-    return Floats(layout or "NHWC", channels, mean, std)
+    black, white = _pictures.range_of(value_range)
+    return Floats(name, mean=-black if black else None, scale=white - black, gray=len(array.shape) == 2)
 
 
 _PART = 16  # pictures of a thread
@@ -393,23 +428,21 @@ def floats(pipeline, arrays, form, package=None):
         if form.shape_of(image.format) != shape:
             raise usage(f"[{place}]: its numbers have the shape {form.shape_of(image.format)}, those of [0] {shape}: "
                         "resize them in the chain")
-    result = package.floats((len(pictures),) + shape, number)
+    result = package.numbers((len(pictures),) + shape, form.kind, number)
     address, stream = package.address(result), package.stream(number)
     for _, same in itertools.groupby((image for image, _ in pictures), lambda image: (image.format.channels, image.format.bits)):
         images = list(same)
         _write_floats(pipeline, images, form, address, stream)
-        address += 4 * len(images) * shape[0] * shape[1] * shape[2]
+        address += form.bytes * len(images) * shape[0] * shape[1] * shape[2]
     return result
 
 
 def _write_floats(pipeline, images, form, address, stream):
     """Writes the numbers of pictures of one format."""
     count, failure, handle = len(images), _abi.gf_error(), pipeline._take()
-    channels = form.channels or images[0].format.channels
     try:
-        status = lib.gf_pipeline_to_floats(
-            handle.pipeline, count, (_abi.gf_image * count)(*images), form.layout, channels, numbers_of(form.mean, "mean", channels),
-            numbers_of(form.std, "std", channels), _c.cast(address, _c.POINTER(_c.c_float)), stream, _c.byref(failure))
+        status = lib.gf_pipeline_to_numbers(handle.pipeline, count, (_abi.gf_image * count)(*images), form.numbers(images[0].format),
+                                            address, stream, _c.byref(failure))
     finally:
         pipeline._give_back(handle)
     check(status, failure)

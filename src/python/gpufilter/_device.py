@@ -69,8 +69,8 @@ class _Torch(_Package):
         """Returns what makes tensors of that shape beside a tensor. torch reads a shape slower than that of another tensor."""
         return functools.partial(self._torch.empty_like, self._torch.empty(1, dtype=kind, device=tensor.device).expand(shape))
 
-    def floats(self, shape, number):
-        return self._torch.empty(shape, dtype=self._torch.float32, device=f"cuda:{number}")
+    def numbers(self, shape, kind, number):
+        return self._torch.empty(shape, dtype=getattr(self._torch, kind), device=f"cuda:{number}")
 
 
 class _Cupy(_Package):
@@ -103,9 +103,11 @@ class _Cupy(_Package):
 
         return make
 
-    def floats(self, shape, number):
+    def numbers(self, shape, kind, number):
+        if kind == "bfloat16":
+            raise usage("cupy has no bfloat16: import torch")
         with self._cupy.cuda.Device(number):
-            return self._cupy.empty(shape, "float32")
+            return self._cupy.empty(shape, kind)
 
     def stack(self, arrays):
         with arrays[0].device:
@@ -136,6 +138,7 @@ class _Form:
     def __init__(self, handle, pixels, picture, package):
         failure, form = _abi.gf_error(), _abi.gf_format()
         check(lib.gf_pipeline_format(handle.pipeline, picture.format, _c.byref(form), _c.byref(failure)), failure)
+        self._has_channels = len(pixels.shape) == 3  # also of a gray picture
         self.source = _abi.gf_image(picture.format, picture.pitch)
         self.result = _abi.gf_image(form, form.width * form.channels * (form.bits // 8))
         self.source_at, self.result_at = _c.addressof(self.source), _c.addressof(self.result)
@@ -143,7 +146,8 @@ class _Form:
         self.make = package.maker(pixels, self.shape(form), package.kind(form.bits))
 
     def shape(self, form):
-        return _pictures.shape_of(form)
+        shape = _pictures.shape_of(form)
+        return shape + (1,) if self._has_channels and self.source.format.channels == 1 and len(shape) == 2 else shape
 
     def run(self, handle, source, result, stream):
         self.source.data, self.result.data = source, result

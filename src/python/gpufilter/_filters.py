@@ -9,12 +9,13 @@ import math
 import operator
 import os
 
-from . import _abi
-from ._library import are_lasting, usage
+from . import _abi, _files
+from ._library import are_lasting, NAMED, wrong_type
 
 #: What every filter takes besides its own parameters, where it can.
 _COMMON = ("region", "feather", "variant")
-_OPTIONS = {name for name, _ in _abi.gf_options._fields_}
+_OPTIONS = {name for name, _ in _abi.gf_options._fields_} | NAMED.keys() | {"value_range"}
+functions = {}  # those of all filters, by their names
 _TYPES = {value: name[len("GF_TYPE_"):].lower() for name, value in _abi.ENUMS["gf_param_type"].items()}
 
 
@@ -69,6 +70,8 @@ def _numbers(value, axes):
 
 def _array_text(kind, value):
     """Returns the text of numbers in an array, a list or a tuple; None where the parameter takes none."""
+    if _files.is_picture(kind, value):
+        return None
     rows = _numbers(value, 2) if kind in ("matrix", "region") else _numbers(value, 1)
     if not isinstance(rows, list):
         return None
@@ -81,19 +84,21 @@ def _array_text(kind, value):
 
 
 #: What a parameter takes besides the text of a chain.
-_TAKES = {"matrix": "a text or an array of numbers", "colour": "a text or three numbers of 0..255", "file": "str, bytes or os.PathLike",
-          "text": "a text or a number", "choice": "a word", "region": "str, bytes, os.PathLike or X, Y, WIDTH, HEIGHT"}
+_TAKES = {"matrix": "a text or an array of numbers", "colour": "a text or three numbers of 0..255",
+          "file": "str, bytes or os.PathLike, an Image or an array", "text": "a text or a number", "choice": "a word",
+          "region": "str, bytes, os.PathLike, X, Y, WIDTH, HEIGHT, or a mask as an Image or an array"}
 
 
 def _text(name, kind, value):
     """Returns the value of a parameter of that kind as a chain writes it."""
+    if _files.is_picture(kind, value):
+        value = _files.name_of(value, table=name == "lut: file")
     number = _number(value) if not isinstance(value, (str, bytes)) else None
     if number is not None and kind != "file":
         return number
     text = os.fsdecode(value) if isinstance(value, (str, bytes, os.PathLike)) else _array_text(kind, value)
     if text is None:
-        raise usage(f"{name} takes {_TAKES.get(kind, 'a number or a text')}, not {type(value).__name__}"
-                    + (f" {value!r}" if isinstance(value, (list, tuple)) and len(repr(value)) < 60 else ""))
+        raise wrong_type(name, _TAKES.get(kind, "a number or a text"), value)
     return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
@@ -155,7 +160,7 @@ def _function(lib, found, run):
 
 def make(lib, run):
     """Returns a dict of the functions by the filters' names."""
-    made = {}
+    made = functions
     for index in itertools.count():
         found = lib.gf_filter_at(index)
         if not found:

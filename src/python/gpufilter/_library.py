@@ -52,6 +52,10 @@ class UsageError(Error, ValueError):
     """An unknown filter, option or parameter, a value out of range, or an array that cannot be a picture."""
 
 
+class WrongTypeError(UsageError, TypeError):
+    """A value of a type that is not taken."""
+
+
 class InputError(Error, ValueError):
     """A picture that is damaged, of no known format, over a limit, or that does not fit the chain or the format."""
 
@@ -90,6 +94,12 @@ def usage(text):
     return error(text, "USAGE")
 
 
+def wrong_type(name, takes, value):
+    """Returns the exception for a value of a wrong type."""
+    shown = repr(value) if isinstance(value, (str, bytes, int, float, list, tuple)) else ""
+    return WrongTypeError(f"{name} takes {takes}, not {type(value).__name__}" + (f" {shown}" if 0 < len(shown) < 60 else ""), "GF_ERROR_USAGE")
+
+
 def check(status, failure):
     """Raises what a function of the library has failed with."""
     if status:
@@ -101,6 +111,8 @@ def check(status, failure):
 
 #: The options that are sets of an enum's values.
 SETS = {"stripped": "gf_metadata_item", "kept": "gf_metadata_item", "formats": "gf_file_format", "yuv": "gf_yuv_item"}
+#: The same sets by the names that they have on the command line. strip=True is also an option.
+NAMED = {"strip": "stripped", "keep": "kept"}
 #: The members of struct gf_options that are no options of a caller of this module.
 OWN = ("size", "warn", "warn_context")
 
@@ -115,6 +127,8 @@ def words_of(enum):
 def number_of(enum, word, option):
     """Returns the value of an enum's word: "444" of gf_subsampling is GF_SUBSAMPLING_444."""
     words, wanted = words_of(enum), word.lower().replace("_", "-") if isinstance(word, str) else None
+    if wanted is None:
+        raise wrong_type(option, f"one of {', '.join(words)}", word)
     if wanted not in words:
         raise usage(f"{option}={word!r} is none of {', '.join(words)}")
     return list(_abi.ENUMS[enum].values())[words.index(wanted)]
@@ -124,7 +138,9 @@ def text_of(value, name):
     """Returns a text or path for C."""
     try:
         text = os.fsencode(value)
-    except (TypeError, UnicodeError) as wrong:
+    except TypeError:
+        raise wrong_type(name, "str, bytes or os.PathLike", value) from None
+    except UnicodeError as wrong:
         raise usage(f"{name}: {wrong}") from None
     if b"\0" in text:  # where C's text would end
         raise usage(f"{name}={value!r} has a zero byte")
@@ -148,29 +164,42 @@ def lasting(name, value):
     with contextlib.suppress(TypeError):
         return operator.index(value)
     try:
-        if name in SETS:
+        if name in SETS or name in NAMED:
             return tuple(lasting("", each) for each in value)
         return float(value) if hasattr(value, "__float__") else value
     except TypeError:
-        raise usage(f"{name}={value!r} is neither a number nor words") from None
+        raise wrong_type(name, "a number or words", value) from None
+
+
+def _takes(kind, enum):
+    """Returns what an option of that type takes."""
+    if enum:
+        return "one of " + ", ".join(words_of(enum))
+    return {_c.c_bool: "True or False", _c.c_double: "a number", _c.c_char_p: "a text or a path"}.get(kind, "an integer")
 
 
 def _set_option(options, name, value):
-    enum, kind = _abi.ENUM_OF.get(("gf_options", name)), dict(_abi.gf_options._fields_)[name]
+    enum, kind = _abi.ENUM_OF.get(("gf_options", name)), dict(_abi.gf_options._fields_).get(name)
     if name == "device" and isinstance(value, str) and value.lower().startswith("cuda:"):
         if not value[5:].isdecimal():
             raise usage(f"device={value!r} is none of auto, cpu, cuda, cuda:0, cuda:1, ...")
         _set_option(options, "device_index", int(value[5:]))
         value = "cuda"
+    if name == "strip" and type(value) is not bool or name == "keep":
+        name, kind = NAMED[name], _c.c_uint64
     if name in SETS and not isinstance(value, int):
         words = value.split(",") if isinstance(value, str) else value
+        if not hasattr(words, "__iter__"):
+            raise wrong_type(name, "words: some of " + ", ".join(words_of(SETS[name])), value)
         value = sum(1 << number_of(SETS[name], word, name) for word in set(words))
-    elif enum and not isinstance(value, int):
-        value = number_of(enum, value, name)
+    elif enum and (not isinstance(value, int) or str(value) in words_of(enum)):  # subsampling=444, too
+        value = number_of(enum, str(value) if isinstance(value, int) else value, name)
     try:
         value = text_of(value, name) if kind is _c.c_char_p else value
         setattr(options, name, value)
-    except (TypeError, OverflowError) as wrong:
+    except TypeError:
+        raise wrong_type(name, _takes(kind, enum), value) from None
+    except OverflowError as wrong:
         raise usage(f"{name}={value!r}: {wrong}") from None
     if kind is not _c.c_double and getattr(options, name) != value:  # ctypes cuts off what is too large, and takes "no" for true
         raise usage(f"{name}={value!r} is " + ("neither True nor False" if kind is _c.c_bool else "out of range"))
@@ -183,7 +212,7 @@ def make_options(given):
     options.sandbox_program = os.fsencode(program)
     members = dict(_abi.gf_options._fields_)
     for name, value in given.items():
-        if name not in members or name in OWN or name.startswith("reserved"):
+        if (name not in members and name not in NAMED) or name in OWN or name.startswith("reserved"):
             raise usage(f"there is no option {name!r}")
         _set_option(options, name, value)
     return options

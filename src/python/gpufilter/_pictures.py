@@ -6,7 +6,7 @@ import sys
 import warnings
 
 from . import _abi, _dlpack
-from ._library import check, lib, usage
+from ._library import check, lib, usage, wrong_type
 
 _ORDER = "<" if sys.byteorder == "little" else ">"
 #: The packages whose arrays may have an axis for pictures, and their modules.
@@ -16,6 +16,10 @@ _KNOWN = {"numpy": "numpy", "torch": "torch", "jax": "jax", "jaxlib": "jax", "cu
 _LARGEST = 2**31 - 1  # side, of struct gf_format
 #: The modes of Pillow whose samples are those of a picture; others have palettes, inks or premultiplied colours.
 _PILLOW = ("L", "LA", "RGB", "RGBA", "I;16")
+#: The types of floats, and those that other names mean. Those of 64 bits become 32 first.
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+_ALIASES = {"f2": "float16", "e": "float16", "half": "float16", "bf16": "bfloat16", "f4": "float32", "f": "float32", "single": "float32",
+            "f8": "float64", "d": "float64", "double": "float64", "float": "float64", "u1": "uint8", "u2": "uint16"}
 
 
 def shape_of(form):
@@ -55,6 +59,67 @@ class Image:
     def bits(self):
         """bits of a sample: 8 or 16"""
         return self._image.format.bits
+
+    @property
+    def width(self):
+        """columns"""
+        return self._image.format.width
+
+    @property
+    def height(self):
+        """rows"""
+        return self._image.format.height
+
+    @property
+    def size(self):
+        """(width, height), as Pillow has it"""
+        return self.width, self.height
+
+    @property
+    def format(self):
+        """the channels: gray, gray+alpha, RGB or RGBA"""
+        return ("gray", "gray+alpha", "RGB", "RGBA")[self._image.format.channels - 1]
+
+    @property
+    def dtype(self):
+        """the type of the samples as numpy names it: uint8 or uint16"""
+        return f"uint{self.bits}"
+
+    @property
+    def icc(self):
+        """the bytes of the ICC profile; None without one"""
+        return self._part(_abi.GF_METADATA_ICC)
+
+    @property
+    def exif(self):
+        """the bytes of the EXIF, a TIFF structure; None without any"""
+        return self._part(_abi.GF_METADATA_EXIF)
+
+    def _part(self, item):
+        size = _c.c_size_t()
+        part = lib.gf_metadata_part(self._metadata and self._metadata.pointer, item, _c.byref(size))
+        return _c.string_at(part, size.value) if part else None
+
+    def __getitem__(self, key):
+        """Indexes the samples as numpy does, without a copy."""
+        try:
+            import numpy
+        except ImportError:
+            return self.view()[key]
+        return numpy.asarray(self.view())[key]
+
+    def __getattr__(self, name):
+        from ._filters import functions  # whose names people try, as other packages have methods
+        raise AttributeError(f"an Image has no {name!r}" + (f": gf.{name}(image, ...) filters one" if name in functions else ""))
+
+    def save(self, path, format=None, **options):
+        """Writes a file, whose format its name says, as gf.save() does."""
+        from ._pipelines import save
+        save(self, path, format, **options)
+
+    def _repr_png_(self):  # notebooks show it
+        from ._pipelines import encode
+        return encode(self, "png", "thumbnail=1024" if max(self.size) > 1024 else "")
 
     @property
     def _strides(self):
@@ -140,7 +205,7 @@ def _buffer_interface(array):
     try:
         view = memoryview(array)
     except TypeError:
-        raise usage(f"{type(array).__name__} is no array") from None
+        raise wrong_type("a picture", "an Image, an array of numpy, torch, jax, cupy or Pillow, or a buffer; gf.open() reads files", array) from None
     if view.format not in ("B", "H", "=H", "@H", "<B", _ORDER + "H"):
         raise usage(f"samples are unsigned integers of 8 or 16 bits, not {view.format!r}")
     raw = view.cast("B") if view.c_contiguous and 0 not in view.shape else memoryview(view.tobytes())
@@ -162,6 +227,8 @@ def _host_interface(array):
         return interface, array
     if hasattr(array, "__dlpack__"):
         if package == "torch":
+            if array.requires_grad and array.dtype.is_floating_point:
+                raise usage("a tensor that requires a gradient: filters have none, so detach() it")
             array = array.detach()
         interface, capsule = _dlpack.interface_of(array)
         return interface, (capsule, array)
@@ -194,21 +261,84 @@ def _device_interface(array):
 
 # ---- both ----
 
-def picture(array):
-    """Returns (struct gf_image, the object that owns its memory) of an array."""
+def type_name(dtype):
+    """Returns numpy's name of a type of numpy, torch or jax, of a class or of an alias: "float16"."""
+    dtype = dtype.dtype if isinstance(getattr(getattr(dtype, "dtype", None), "name", None), str) else dtype  # jax.numpy.float32
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", None) or getattr(dtype, "name", None) or str(dtype)
+    name = name.rpartition(".")[2].lower().lstrip("<=|")
+    return _ALIASES.get(name, name)
+
+
+def float_type(array):
+    """Returns the name of the type of an array of floats; None for other arrays."""
+    dtype = None if isinstance(array, Image) else getattr(array, "dtype", None)
+    name = type_name(dtype) if dtype is not None and getattr(dtype, "isnative", True) else None
+    return name if name in FLOATS else None
+
+
+def range_of(value_range):
+    """Returns the numbers of black and white."""
+    try:
+        black, white = (0, 1) if value_range is None else value_range
+        return float(black), float(white)
+    except (TypeError, ValueError):
+        raise wrong_type("value_range", "two numbers, those of black and white", value_range) from None
+
+
+def _of_floats(array, value_range):
+    """Returns an Image of 16 bits of an array of floats."""
+    if on_device(array):
+        raise usage("floats in a device's memory are not filtered yet: make them uint8, or bring them to the host")
+    kind = float_type(array)
+    if kind == "float64":
+        array, kind = array.float() if package_of(array) == "torch" else array.astype("float32"), "float32"
+    interface, owner = _host_interface(array)
+    form, strides, step = _form_of_shape(interface["shape"], 16), interface.get("strides"), 4 if kind == "float32" else 2
+    for side, stride in zip(interface["shape"][::-1], (strides or ())[::-1]):
+        if side > 1 and stride != step:
+            return _of_floats(contiguous(array), value_range)
+        step *= side
+    image, failure = _abi.gf_image(), _abi.gf_error()
+    check(lib.gf_image_alloc(_c.byref(image), form, _c.byref(failure)), failure)
+    made = Image(image)
+    status = lib.gf_image_from_numbers(interface["data"][0], _abi.ENUMS["gf_number"]["GF_NUMBER_" + kind.upper()], *range_of(value_range),
+                                       _c.byref(image), _c.byref(failure))
+    if status == _abi.GF_ERROR_UNFIT:
+        raise usage(failure.text.decode() + ": value_range=(0, 255), say, names another")
+    check(status, failure)
+    del owner
+    return made
+
+
+def _form_of_shape(shape, bits):
+    """Returns the struct gf_format of an array of that shape."""
+    if len(shape) not in (2, 3) or (len(shape) == 3 and not 1 <= shape[2] <= 4):
+        first = len(shape) > 2 and shape[-3] <= 4
+        raise usage(f"a picture's shape is (rows, columns) or (rows, columns, 1 to 4 channels), not {tuple(shape)}"
+                    + (": move the channels to the end, as permute(1, 2, 0) or numpy.moveaxis(array, 0, -1) do" if first else ""))
+    if 0 in shape:
+        raise usage(f"an array of shape {tuple(shape)} has no pixels")
+    if max(shape) > _LARGEST:
+        raise usage(f"an array of shape {tuple(shape)} is too large")
+    return _abi.gf_format(shape[1], shape[0], shape[2] if len(shape) == 3 else 1, bits)
+
+
+def picture(array, value_range=None):
+    """Returns (struct gf_image, the object that owns its memory) of an array. value_range: the numbers of black and white in floats."""
+    if float_type(array):
+        made = _of_floats(array, value_range)
+        return made._image, made
+    if value_range is not None:
+        raise usage("value_range= is for arrays of floats")
     if isinstance(array, Image):
         return array._image, array
     interface, owner = _device_interface(array) if on_device(array) else _host_interface(array)
     shape, kind, data = interface["shape"], interface["typestr"], interface["data"]
     size = {"u1": 1, "u2": 2}.get(kind[1:])
     if not size or (size == 2 and kind[0] not in ("=", _ORDER)):
-        raise usage(f"samples are unsigned integers of 8 or 16 bits in the machine's byte order, not {kind!r}")
-    if len(shape) not in (2, 3) or (len(shape) == 3 and not 1 <= shape[2] <= 4):
-        raise usage(f"a picture's shape is (rows, columns) or (rows, columns, 1 to 4 channels), not {tuple(shape)}")
-    if 0 in shape:
-        raise usage(f"an array of shape {tuple(shape)} has no pixels")
-    if max(shape) > _LARGEST:
-        raise usage(f"an array of shape {tuple(shape)} is too large")
+        raise usage("samples are unsigned integers of 8 or 16 bits in the machine's byte order, or floats of numpy, torch or jax, not "
+                    f"{kind!r}: astype('uint8')")
+    form = _form_of_shape(shape, 8 * size)
     held = None
     if not isinstance(data, (tuple, list)):  # but a buffer
         held = (data if isinstance(data, bytes) else memoryview(data).tobytes())[interface.get("offset", 0):]
@@ -228,7 +358,6 @@ def picture(array):
         return picture(copy)
     if held is not None and len(held) < pitch * (shape[0] - 1) + row:
         raise usage(f"{len(held)} bytes are not an array of shape {tuple(shape)}")
-    form = _abi.gf_format(shape[1], shape[0], channels, 8 * size)
     return _abi.gf_image(form, pitch, data[0], False), owner
 
 
@@ -260,6 +389,8 @@ def stack(results):
 def like(array, image):
     """Returns the image as what `array` is: an array of its package, or an Image for everything else."""
     package = package_of(array)
+    if package in _STACKS and len(array.shape) == 3 and array.shape[2] == image._image.format.channels == 1:
+        return like(array[..., 0], image)[..., None]
     if package == "numpy":
         return sys.modules["numpy"].asarray(image)
     if package == "PIL":

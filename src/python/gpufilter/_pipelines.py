@@ -1,4 +1,4 @@
-"""Pipelines, and the functions that keep some of them open: run(), decode(), encode(), open()."""
+"""Pipelines, and the functions that keep some of them open: run(), decode(), encode(), open(), save()."""
 
 import builtins
 import collections
@@ -9,16 +9,18 @@ import io
 import operator
 import os
 import re
+import tempfile
 import threading
 
 from . import _abi, _batches, _device, _pictures, _streams
-from ._library import are_lasting, check, Error, lasting, lib, make_options, number_of, text_of, usage, warn
+from ._library import are_lasting, check, Error, lasting, lib, make_options, number_of, text_of, usage, warn, words_of, wrong_type
 from ._streams import can_read, interruptible, is_buffer, watched
 
 
 _process = os.getpid()
-_LONG = 1 << 20  # bytes of pixels whose call may take longer than a user waits
-_UNPACKED = 16  # about as many bytes of pixels has a byte of a JPEG
+_LONG = 1 << 18  # bytes of pixels whose call may take longer than a user waits
+_UNPACKED = 64  # as many bytes of pixels may a byte of a file have
+_SLOW = 16  # as many times longer may an encoder take than a filter
 
 
 def _note_fork():
@@ -34,6 +36,7 @@ class _Handle:
 
     def __init__(self, chain, options):
         self.process = _process
+        self.left = False  # a thread is within a call of it that nobody waits for
         self.texts = texts = []
         self.options = make_options(options)
         kind = dict(_abi.gf_options._fields_)["warn"]
@@ -49,6 +52,21 @@ class _Handle:
     def __del__(self):
         if getattr(self, "pipeline", None) and self.process == os.getpid():  # a parent's threads are not in its child
             lib.gf_pipeline_close(self.pipeline)
+
+
+class _Result(_abi.gf_image):
+    """A picture that the library allocates."""
+
+    def __del__(self):
+        lib.gf_image_free(_c.byref(self))
+
+
+class _Bytes(_c.Structure):
+    """Memory that the library allocates."""
+    _fields_ = [("data", _c.c_void_p)]
+
+    def __del__(self):
+        lib.gf_free(self.data)
 
 
 class Pipeline:
@@ -90,17 +108,18 @@ class Pipeline:
         for text in texts:
             warn(text)
 
-    def _call(self, function, *arguments, size=_LONG, given=None, progress=None, streams=None):
+    def _call(self, function, *arguments, size=_LONG, given=None, kept=None, progress=None, streams=None):
         """Calls a function of the library, and returns the metadata of a result in memory.
 
         size: the bytes of the pixels, as far as they are known; a call for few of them ends soon. given: the picture in memory.
+        kept: what owns the memory of the arguments.
         """
         handle, failure = self._take(), _abi.gf_error()
         self._busy[handle] = threading.get_ident()
-        if streams:  # whose objects run signals' handlers
+        if streams:
             function = streams.around(function)
-        elif size >= _LONG:
-            function = functools.partial(interruptible, handle, function)
+        if size >= _LONG:
+            function = functools.partial(interruptible, handle, function, (given, kept, streams))
         metadata = getattr(given, "_metadata", None)
         try:
             if metadata:
@@ -109,10 +128,11 @@ class Pipeline:
                 status = function(handle.pipeline, *arguments, _c.byref(failure))
             taken = lib.gf_pipeline_take_metadata(handle.pipeline)
         finally:
-            if metadata:
-                lib.gf_pipeline_give_metadata(handle.pipeline, None)
             self._busy.pop(handle, None)
-            self._give_back(handle)
+            if not handle.left:
+                if metadata:
+                    lib.gf_pipeline_give_metadata(handle.pipeline, None)
+                self._give_back(handle)
         taken = _pictures.Metadata(taken) if taken else None
         if streams and streams.raised:
             raise streams.raised.pop(0)
@@ -125,7 +145,7 @@ class Pipeline:
             if thread in threads:
                 lib.gf_pipeline_cancel(handle.pipeline)
 
-    def run(self, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
+    def run(self, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, scale=None, value_range=None, progress=None):
         """Filters a picture: takes arrays of numpy, torch, jax and Pillow, of whatever speaks DLPack, Images and buffers,
         and returns the same kind, or an Image for a buffer and for what it does not know.
 
@@ -138,27 +158,33 @@ class Pipeline:
         pictures must have one size. A list of arrays gives a list. Small ones of one shape in a device's memory are filtered together: 64 of 256x256 take
         little longer than one.
 
-        dtype="float32": what networks take, (sample / largest - mean) / std; mean and std are numbers, or one for each
-        channel. channels=3 takes a gray picture as one of three channels. The result has the shape (rows, columns, channels), or with layout="NCHW" (channels, rows, columns), and is
-        an array of torch, jax or numpy, without numpy a memoryview.
+        Arrays of float16, bfloat16, float32 and, by way of float32, float64 are filtered as samples of 16 bits: the nearest to
+        65535 (v - black) / (white - black), to even ones between two, limited to 0..65535. value_range=(black, white) is (0, 1) by
+        default; numbers far outside are an error. The result has the array's type and range.
+
+        dtype: "float32", "float16", "bfloat16" or "uint8", or such a type of numpy, torch or jax: what networks take,
+        (sample * scale / largest - mean) / std, rounded to the nearest number of the type; scale is 1 by default, mean and std are
+        numbers, or one for each channel. channels=3 takes a gray picture as one of three channels. The result has the shape
+        (rows, columns, channels), or with layout="NCHW" (channels, rows, columns), and is an array of torch, jax or numpy, without
+        numpy a memoryview.
 
         progress: a function that gets the part that is done, 0..1, after each band of rows, in any thread; an exception in it
         ends the call.
         """
-        form = _batches.form_of(dtype, layout, channels, mean, std)
+        return self._run(array, _batches.form_of(dtype, layout, channels, mean, std, scale), value_range, progress)
+
+    def _run(self, array, form, value_range=None, progress=None):
         if isinstance(array, (list, tuple)) and not (array and _device.has(array[0])):
-            return [self.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std, progress=progress)
-                    for each in array]
+            return [self._run(each, form, value_range, progress) for each in array]
         if isinstance(array, (list, tuple)) or _device.has(array):
             result = self._run_on_device(array, progress=progress)
             return _batches.floats_like(self, result, form) if form else result
         several = _pictures.several(array)
         if several:
-            return _pictures.stack([self.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std, progress=progress)
-                                    for each in several])
-        picture, owner = _pictures.picture(array)
-        result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture), size=_size(picture), given=array, progress=progress)
-        del owner
+            return _pictures.stack([self._run(each, form, value_range, progress) for each in several])
+        picture, owner = _pictures.picture(array, value_range)
+        result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture), size=_size(picture), given=array, kept=owner, progress=progress)
+        form = form or _batches.form_like(array, value_range)
         return form.of(result, array) if form else _pictures.like(array, result)
 
     def _run_on_device(self, array, progress=None):
@@ -181,14 +207,14 @@ class Pipeline:
         finally:
             self._give_back(handle)
 
-    def decode(self, data, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
+    def decode(self, data, *, dtype=None, layout=None, channels=None, mean=None, std=None, scale=None, progress=None):
         """Filters the picture in the bytes of a file, and returns an Image, or numbers as run() does.
 
         data: bytes, or an object whose read() gives them, as an open file or an answer of a server has. Any thread may call it;
         it is asked for more bytes than the picture needs, though not again behind a PNM, PNG, JPEG or QOI that is complete. An
         exception in it ends the call, and comes out.
         """
-        form = _batches.form_of(dtype, layout, channels, mean, std)
+        form = _batches.form_of(dtype, layout, channels, mean, std, scale)
         if can_read(data):
             streams = _streams.Streams()
             image = self._image_of(lib.gf_pipeline_decode_from, streams.reader(data), progress=progress, streams=streams)
@@ -197,8 +223,8 @@ class Pipeline:
             image = self._image_of(lib.gf_pipeline_decode, data, len(data), size=_UNPACKED * len(data), progress=progress)
         return form.of(image, image) if form else image
 
-    def encode(self, array, format="auto", *, file=None, views=False, progress=None):
-        """Filters a picture, and returns the bytes of a file of that format: "png", "jpeg", "webp". "auto" is PNG.
+    def encode(self, array, format="auto", *, file=None, views=False, value_range=None, progress=None):
+        """Filters a picture, which may be of floats as those of run(), and returns the bytes of a file of that format: "png", "jpeg", "webp". "auto" is PNG.
 
         file: an object whose write() takes the bytes instead, in pieces, when all of them are there.
         views: memoryviews instead of bytes, for arrays in a device's memory: of memory that is used again when nothing refers to
@@ -208,14 +234,13 @@ class Pipeline:
         if _pictures.on_device(array):
             data = _batches.encode(self, [array], kind, views, lambda handle: watched(handle, progress))[0]
             return data if file is None else _streams.write(file, data)
-        picture, owner = _pictures.picture(array)
+        picture, owner = _pictures.picture(array, value_range)
         if file is None:
-            return self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), kind, size=_size(picture), given=array, views=views,
-                                  progress=progress)
+            return self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), kind, size=_SLOW * _size(picture), given=array,
+                                  kept=owner, views=views, progress=progress)
         streams = _streams.Streams()
-        self._call(lib.gf_pipeline_encode_to, _c.byref(picture), kind, streams.writer(file), given=array, progress=progress,
+        self._call(lib.gf_pipeline_encode_to, _c.byref(picture), kind, streams.writer(file), given=array, kept=owner, progress=progress,
                    streams=streams)
-        del owner
         return None
 
     def run_bytes(self, data, format="auto", *, file=None, progress=None):
@@ -237,22 +262,19 @@ class Pipeline:
         """Filters from file to file. The output appears complete or not at all."""
         self._call(lib.gf_pipeline_run_file, text_of(path, "path"), text_of(output, "output"), progress=progress)
 
-    # The result is freed even if a warning is an error.
+    # The result is freed even if a warning is an error, and not before a call has ended that was left.
     def _image_of(self, function, *arguments, **keywords):
-        result = _abi.gf_image()
-        try:
-            return _pictures.Image(result, self._call(function, *arguments, _c.byref(result), **keywords))
-        except BaseException:
-            lib.gf_image_free(_c.byref(result))
-            raise
+        result = _Result()
+        return _pictures.Image(result, self._call(function, *arguments, _c.byref(result), **keywords))
 
     def _bytes_of(self, function, *arguments, views=False, **keywords):
-        result, size = _c.c_void_p(), _c.c_size_t()
-        try:
-            self._call(function, *arguments, _c.byref(result), _c.byref(size), **keywords)
-            return _batches.file_of(result, size.value, views)
-        finally:
-            lib.gf_free(result)
+        result, size = _Bytes(), _c.c_size_t()
+        self._call(function, *arguments, _c.cast(_c.byref(result), _c.POINTER(_c.c_void_p)), _c.byref(size), kept=(keywords.pop("kept", None), result), **keywords)
+        return _batches.file_of(result.data, size.value, views)
+
+
+def _no_file(data):
+    return wrong_type("decode()", "the bytes of a file, or an object with read(); open() reads a name", data)
 
 
 def _size(picture):
@@ -261,7 +283,7 @@ def _size(picture):
 
 def _bytes(data):
     if not is_buffer(data):
-        raise usage(f"{type(data).__name__} is not the bytes of a file")
+        raise _no_file(data)
     return data if isinstance(data, bytes) else memoryview(data).tobytes()
 
 
@@ -319,15 +341,21 @@ def _each(work, items, workers, chain, options):
     if len(items) < 2 or workers < 2:
         return [_numbered(work, pipeline, *item) for item in enumerate(items)]
     threads = set()  # those of this call: other calls may use the same pipeline
-    with concurrent.futures.ThreadPoolExecutor(min(workers, len(items)), initializer=lambda: threads.add(threading.get_ident())) as pool:
-        futures = [pool.submit(_numbered, work, pipeline, *item) for item in enumerate(items)]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            for future in futures:  # after a failure the others need not begin
-                future.cancel()
-            pipeline._cancel(threads)
-            raise
+    pool = concurrent.futures.ThreadPoolExecutor(min(workers, len(items)), initializer=lambda: threads.add(threading.get_ident()))
+    waits = True
+    futures = [pool.submit(_numbered, work, pipeline, *item) for item in enumerate(items)]
+    try:
+        return [future.result() for future in futures]
+    except BaseException as problem:
+        for future in futures:  # after a failure the others need not begin
+            future.cancel()
+        pipeline._cancel(threads)
+        waits = isinstance(problem, Exception)
+        if not waits:
+            concurrent.futures.wait(futures, _streams.PATIENCE)
+        raise
+    finally:
+        pool.shutdown(wait=waits)
 
 
 def _numbered(work, pipeline, number, item):
@@ -346,57 +374,58 @@ def _stacked(images, form, workers):
     for number, shape in enumerate(shapes):
         if shape != shapes[0]:
             raise usage(f"[{number}]: its numbers have the shape {shape}, those of [0] {shapes[0]}: resize them in the chain")
-    result, address, finish = _batches.new_floats((len(images),) + shapes[0], images[0])
-    size = 4 * shapes[0][0] * shapes[0][1] * shapes[0][2]
+    result, address, finish = form.new((len(images),) + shapes[0], images[0])
+    size = form.bytes * shapes[0][0] * shapes[0][1] * shapes[0][2]
     for number, image in enumerate(images):
         form.write(image, address + number * size)
     return finish(result)
 
 
-def run(chain, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, **options):
+def run(chain, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, scale=None, value_range=None, **options):
     """Filters a picture by a chain: run("blur=2,equalize", array). See Pipeline.run().
 
     Files that the chain names (a table, a mask) are read again when they have changed; a Pipeline keeps them.
     An array in the memory of a CUDA device is filtered there, after the work of the current stream.
     """
+    form = _batches.form_of(dtype, layout, channels, mean, std, scale)
     package = _device.package_of(type(array))
-    if package and not options and dtype is layout is channels is mean is std is None and package.has(array):
+    if package and not options and form is value_range is None and package.has(array):
         number = package.number(array)
         return (_pipeline_on_device(chain, number) or _kept(chain, {"device": f"cuda:{number}"}))._queue(package, array, number)
     several = isinstance(array, (list, tuple))
     first = array[0] if several and array else array
     if _device.has(first):
         number = _device.number_of(first)
-        if not options and dtype is layout is channels is mean is std is None:
+        if not options and form is value_range is None:
             return (_pipeline_on_device(chain, number) or _kept(chain, {"device": f"cuda:{number}"}))._run_on_device(array)
         options.setdefault("device", f"cuda:{number}")
     else:
         pictures = array if several else _pictures.several(array)
         if pictures is not None:
-            results = _each(lambda pipeline, each: pipeline.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std),
-                            pictures, None, chain, options)
+            results = _each(lambda pipeline, each: pipeline._run(each, form, value_range), pictures, None, chain, options)
             return results if several else _pictures.stack(results)
-    return _kept(chain, options).run(array, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std)
+    return _kept(chain, options)._run(array, form, value_range)
 
 
 def _are_several(data):
     return not (is_buffer(data) or can_read(data) or isinstance(data, (str, os.PathLike))) and hasattr(data, "__iter__")
 
 
-def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None, std=None, workers=None, **options):
+def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None, std=None, scale=None, workers=None, **options):
     """Decodes the bytes of a file to an Image, or a list of them to a list, on several threads. See Pipeline.decode().
 
     workers: the number of threads for a list; by default one for each processor.
-    dtype, layout, channels, mean, std: numbers for networks, as Pipeline.run() makes them. Those of a list are one array, whose first
+    dtype, layout, channels, mean, std, scale: numbers for networks, as Pipeline.run() makes them. Those of a list are one array, whose first
     axis counts the pictures.
     device: with "cuda" or "cuda:0" the pictures stay in the memory of the device, as DeviceImages, and so do numbers, as an array
     of torch or cupy. JPEGs are decoded there, those of a list together; bytes in pinned memory are not copied before.
     """
+    form = _batches.form_of(dtype, layout, channels, mean, std, scale)
     if str(options.get("device", "")).lower().startswith("cuda"):
-        return _decode_on_device(data, chain, _batches.form_of(dtype, layout, channels, mean, std), workers, options)
+        return _decode_on_device(data, chain, form, workers, options)
     if not _are_several(data):
-        return _kept(chain, options).decode(data, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std)
-    form = _batches.form_of(dtype, layout, channels, mean, std)
+        image = _kept(chain, options).decode(data)
+        return form.of(image, image) if form else image
     images = _each(Pipeline.decode, list(data), workers, chain, options)
     return _stacked(images, form, workers) if form else images
 
@@ -407,7 +436,7 @@ def _decode_on_device(data, chain, form, workers, options):
     files = [_streams.read_all(file) if can_read(file) else file for file in (data if several else [data])]
     for file in files:
         if not is_buffer(file):
-            raise usage(f"{type(file).__name__} is not the bytes of a file")
+            raise _no_file(file)
     parts = _batches.parts_of(files, chain, workers)
     pipeline = _kept(chain, {**options, "serial": True} if parts > 1 else options)
     images = _batches.decode(pipeline, files, parts)
@@ -415,7 +444,7 @@ def _decode_on_device(data, chain, form, workers, options):
     return result if several else result[0]
 
 
-def encode(array, format="auto", chain="", *, file=None, views=False, workers=None, **options):
+def encode(array, format="auto", chain="", *, file=None, views=False, workers=None, value_range=None, **options):
     """Encodes a picture, or a list of them on several threads, to the bytes of files. See Pipeline.encode() and decode().
 
     Arrays in the memory of a CUDA device are encoded there, those of a list together.
@@ -429,14 +458,36 @@ def encode(array, format="auto", chain="", *, file=None, views=False, workers=No
         if several:
             return _batches.encode(_kept(chain, options), array, number_of("gf_file_format", format, "format"), views)
     if several:
-        return _each(lambda pipeline, each: pipeline.encode(each, format, views=views), array, workers, chain, options)
-    return _kept(chain, options).encode(array, format, file=file, views=views)
+        return _each(lambda pipeline, each: pipeline.encode(each, format, views=views, value_range=value_range), array, workers, chain, options)
+    return _kept(chain, options).encode(array, format, file=file, views=views, value_range=value_range)
+
+
+#: The names of files that are not their format's.
+_EXTENSIONS = {"jpg": "jpeg", "jpe": "jpeg", "jfif": "jpeg", "tif": "tiff", "ppm": "pnm", "pgm": "pnm", "j2k": "jp2", "apng": "png"}
+
+
+def save(array, path, format=None, chain="", **options):
+    """Writes a picture to a file, whose format its name says; the file appears complete or not at all. options: as encode() takes."""
+    name = os.fsdecode(text_of(path, "path"))
+    word = os.path.splitext(name)[1][1:].lower()
+    if format is None:
+        format, words = _EXTENSIONS.get(word, word), words_of("gf_file_format")
+        if format not in words:
+            raise usage(f"{name}: its name says no format: format= is one of {', '.join(words)}")
+    data = encode(array, format, chain, **options)
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(name) or ".", prefix=".gpufilter-") as folder:
+        part = os.path.join(folder, "part")
+        with builtins.open(part, "wb") as file:
+            file.write(data)
+        os.replace(part, os.path.realpath(name))
 
 
 def open(path, chain="", **options):
     """Reads a file, or a file object, to an Image, or to what decode() makes of its bytes."""
     if can_read(path):
         return decode(path, chain, **options)
+    if not isinstance(path, (str, bytes, os.PathLike, int)):
+        raise wrong_type("open()", "a name as str, bytes or os.PathLike, or an object with read()", path)
     with builtins.open(path, "rb") as file:
         data = file.read()
     try:

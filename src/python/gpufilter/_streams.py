@@ -54,21 +54,26 @@ def watched(handle, progress):
             raised.append(problem)
         return not raised
 
-    followed = _WATCH(watch)
+    followed = handle.followed = _WATCH(watch)
     lib.gf_pipeline_watch(handle.pipeline, followed, None)
     try:
         with nothing_lost(raised, [watch]):
             yield
     finally:
-        lib.gf_pipeline_watch(handle.pipeline, _WATCH(), None)
+        if not handle.left:
+            lib.gf_pipeline_watch(handle.pipeline, _WATCH(), None)
         if raised:
             raise raised[0]
 
 
-def interruptible(handle, function, *arguments):
+PATIENCE = 0.06  # seconds that a call has to end before it is left
+
+
+def interruptible(handle, function, kept, *arguments):
     """Returns function(*arguments), a call of a handle, during which signals' handlers run: what one raises ends the call soon.
 
-    The main thread alone runs handlers, and only between Python's instructions: so another thread is within the library.
+    The main thread alone runs handlers, and only between Python's instructions: so another thread is within the library. Some
+    codecs look for the end between pictures alone: such a call is left to its thread, with `kept`, the memory that it needs.
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
@@ -82,6 +87,7 @@ def interruptible(handle, function, *arguments):
             except BaseException as problem:
                 results.append(problem)
         done.release()
+        return kept, handle
 
     gate.acquire()
     done.acquire()
@@ -96,11 +102,13 @@ def interruptible(handle, function, *arguments):
             allowed.append(False)
         if gate.locked():
             gate.release()
-        while allowed[0] and not results:
+        until = time.monotonic() + PATIENCE
+        while allowed[0] and not results and not handle.left:
             with contextlib.suppress(BaseException):  # the first of several signals counts
-                while not results:
+                while not results and not handle.left:
                     lib.gf_pipeline_cancel(handle.pipeline)
                     time.sleep(0.005)
+                    handle.left = time.monotonic() > until
         if has_no_thread:
             return function(*arguments)
         raise
