@@ -509,8 +509,9 @@ int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int ori
     const bool turned = orientation > 4;
     if (!chain->count || !first->filter->reduction || first->region)
         return 1;
-    return first->filter->reduction(first->params, turned ? in.height : in.width,
-                                    turned ? in.width : in.height);
+    const int most = first->filter->reduction(first->params, turned ? in.height : in.width,
+                                              turned ? in.width : in.height);
+    return most < 0 && orientation > 1 ? 1 : most;
 }
 
 enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,

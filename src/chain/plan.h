@@ -91,7 +91,7 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
 enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,
                             struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 /* Returns the largest number by which the picture's sides may be divided when it is read for this
- * chain. */
+ * chain, as gf_source_reduction() takes it. */
 int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation);
 /* Whether the chain has a crop, so that it may need a part of a picture alone. */
 bool gf_plan_may_window(const struct gf_chain *chain);

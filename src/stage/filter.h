@@ -188,7 +188,8 @@ struct gf_filter {
      * goes through the picture several times. */
     bool takes_no_region;
     /* Returns the largest number by which a picture's sides may be divided when it is read for this
-     * filter, if the filter is the first of a chain; NULL: 1. */
+     * filter, if the filter is the first of a chain; NULL: 1. It is negative if the file's levels
+     * do not count, nor a picture that an orientation turns. */
     int (*reduction)(const void *params, int width, int height);
     /* Reads the files that the parameters name and keeps their contents in `params`; unload() frees
      * them. Each is called once for a chain, load() after check(); for a part of another filter,

@@ -1,86 +1,130 @@
-"""like=pillow against Pillow itself: random sizes, boxes, kernels and pictures, of which no sample may differ. Prints TAP.
-PILLOW_CASES is the number of cases, PILLOW_DEVICE the device."""
+"""like=pillow against Pillow itself: random sizes, boxes, kernels and pictures, of which no sample may differ. Where there is no
+Pillow, checksums stand for it. Prints TAP. PILLOW_CASES is the number of cases, PILLOW_DEVICE the device."""
 
 import io
 import os
 import random
-import sys
 import unittest
+import zlib
 
 import gpufilter as gf
 from support import main, optional
 
 Image = optional("PIL.Image")
-features = Image and __import__("PIL.features", fromlist=["features"])
-has_words = Image and int(Image.__version__.split(".")[0]) >= 11
+version = int(Image.__version__.split(".")[0]) if Image else 0
 CASES = int(os.environ.get("PILLOW_CASES", 10000))
+EACH = 1000  # cases of a checksum
+SUMS = "c37d424c c103b152 f514c0d6 f7e1840f 90d6c12b fa00b7ec 10599c10 f68b097b 76808a83 6957749c".split()
 KERNELS = {"lanczos3": "LANCZOS", "cubic": "BICUBIC", "linear": "BILINEAR", "nearest": "NEAREST", "area": "BOX", "box": "BOX",
            "hamming": "HAMMING"}
 CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "I;16": 1}
-options = {"device": os.environ.get("PILLOW_DEVICE", "cpu"), "threads": 2}
+options = {"device": os.environ.get("PILLOW_DEVICE", "cpu"), "threads": 1}
+needs_pillow = unittest.skipUnless(version >= 10, "there is no Pillow from 10 on")
 
 
-def picture(rand, mode, width, height):
-    """Returns the samples of noise, of noise of few levels, or of steps."""
-    step = 2 if mode == "I;16" else 1
-    size = width * height * CHANNELS[mode] * step
-    kind = rand.randrange(4)
-    if kind == 0:
-        return rand.randbytes(size)
-    if kind == 1:
-        return bytes(rand.choices((0, 255) if rand.randrange(2) else (0, 1, 127, 128, 254, 255), k=size))
-    if kind == 2:
-        period = rand.randrange(1, 9) * CHANNELS[mode] * step
-        return (rand.randbytes(period) * (size // period + 1))[:size]
-    return bytes(rand.choices(range(256), [1] * 255 + [200], k=size))
+class Draws:
+    """Random numbers that are the same in every version of Python."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed).random
+
+    def below(self, end):
+        return int(self.random() * end)
+
+    def one_of(self, *things):
+        return things[self.below(len(things))]
+
+    def side(self):
+        return 1 + self.below(self.one_of(12, 60, 60, 200))
+
+    def samples(self, size):
+        """Returns noise, noise of few levels, noise in flat areas, or steps."""
+        noise = random.Random(self.below(1 << 30)).getrandbits(8 * size).to_bytes(size, "little")
+        kind = self.below(4)
+        if kind == 1:
+            return noise.translate(bytes(self.one_of((0, 255), (0, 1, 127, 128, 254, 255)))[:2] * 128)
+        if kind == 2:
+            period = 1 + self.below(25)
+            return (noise[:period] * (size // period + 1))[:size]
+        return noise.translate(bytes(range(40)) + bytes([200]) * 216) if kind else noise
+
+    def box(self, width, height):
+        """Returns a part of the picture, in sixteenths, which floats hold exactly."""
+        x, y = ([self.below(8 * side), 8 * side + 1 + self.below(8 * side)] for side in (width, height))
+        x = self.one_of(x, x, [0, 16 * width])
+        return [number / 16 for number in (x[0], y[0], x[1], y[1])]
 
 
 def pam(mode, width, height, samples):
     """Returns a PAM file, whose words are big-endian."""
     if mode == "I;16":
-        samples = b"".join(bytes((high, low)) for low, high in zip(samples[::2], samples[1::2]))
-    kind = {"L": "GRAYSCALE", "LA": "GRAYSCALE_ALPHA", "RGB": "RGB", "RGBA": "RGB_ALPHA", "I;16": "GRAYSCALE"}[mode]
+        words = bytearray(samples)
+        words[::2], words[1::2] = samples[1::2], samples[::2]
+        samples = bytes(words)
+    kind = {"LA": "GRAYSCALE_ALPHA", "RGB": "RGB", "RGBA": "RGB_ALPHA"}.get(mode, "GRAYSCALE")
     return (f"P7\nWIDTH {width}\nHEIGHT {height}\nDEPTH {CHANNELS[mode]}\nMAXVAL {65535 if mode == 'I;16' else 255}\n"
             f"TUPLTYPE {kind}\nENDHDR\n").encode() + samples
 
 
-def side(rand):
-    return rand.choice((rand.randrange(1, 12), rand.randrange(1, 80), rand.randrange(1, 250)))
-
-
-def box_of(rand, width, height):
-    """Returns a part of the picture, in sixteenths, which floats hold exactly."""
-    x, y = (sorted(rand.sample(range(16 * limit + 1), 2)) for limit in (width, height))
-    if rand.randrange(3) == 0:
-        x = [0, 16 * width]
-    return [number / 16 for number in (x[0], y[0], x[1], y[1])]
-
-
-@unittest.skipUnless(Image, "there is no Pillow")
 class Pillow(unittest.TestCase):
-    def differs(self, chain, data, expected, what):
-        got = gf.decode(data, chain, **options)
+    def same(self, got, expected, what):
         self.assertEqual((got.shape[1], got.shape[0]), expected.size, what)
-        if got.tobytes() != expected.tobytes():
-            wrong = sum(a != b for a, b in zip(got.tobytes(), expected.tobytes()))
-            self.fail(f"{what}: {chain}: {wrong} of {len(expected.tobytes())} bytes differ from Pillow {Image.__version__}")
+        ours, theirs = got.tobytes(), expected.tobytes()
+        if ours != theirs:
+            wrong = sum(a != b for a, b in zip(ours, theirs))
+            self.fail(f"{what}: {wrong} of {len(ours)} bytes differ from Pillow {Image.__version__}")
 
-    def test_resize(self):
-        for case in range(CASES):
-            rand = random.Random(case)
-            mode = rand.choice(("L", "LA", "RGB", "RGB", "RGBA", "RGBA") + (("I;16",) if has_words else ()))
-            width, height, columns, rows = (side(rand) for _ in range(4))
-            columns, rows = rand.choice(((columns, rows), (columns, rows), (width, rows), (columns, height)))
-            samples = picture(rand, mode, width, height)
-            kernel = rand.choice(list(KERNELS))
-            box = box_of(rand, width, height) if rand.randrange(3) == 0 else None
-            gap = rand.choice((1, 1.1, 1.5, 2, 3)) if rand.randrange(3) == 0 and mode != "I;16" else None
-            chain = f"resize={columns}:{rows}:{kernel}:like=pillow"
-            chain += ":box='" + " ".join(map(str, box)) + "'" if box else ""
-            chain += f":reducing_gap={gap}" if gap else ""
+    def resized(self, case):
+        """Returns the bytes of a case's result, after it was compared with Pillow's."""
+        draws = Draws(case)
+        mode = draws.one_of("L", "LA", "RGB", "RGB", "RGBA", "RGBA", "I;16")
+        width, height, columns, rows = (draws.side() for _ in range(4))
+        columns, rows = draws.one_of((columns, rows), (columns, rows), (width, rows), (columns, height))
+        samples = draws.samples(width * height * CHANNELS[mode] * (2 if mode == "I;16" else 1))
+        kernel = draws.one_of(*KERNELS)
+        box = draws.one_of(None, None, draws.box(width, height))
+        gap = draws.one_of(None, None, draws.one_of(1, 1.1, 1.5, 2, 3)) if mode != "I;16" else None
+        chain = f"resize={columns}:{rows}:{kernel}:like=pillow"
+        chain += ":box='" + " ".join(map(str, box)) + "'" if box else ""
+        chain += f":reducing_gap={gap}" if gap else ""
+        got = gf.decode(pam(mode, width, height, samples), chain, **options)
+        if version >= (11 if mode == "I;16" else 10):
             expected = Image.frombytes(mode, (width, height), samples).resize(
                 (columns, rows), getattr(Image.Resampling, KERNELS[kernel]), box, gap)
-            self.differs(chain, pam(mode, width, height, samples), expected, f"case {case}, {mode} {width}x{height}")
+            self.same(got, expected, f"case {case}, {mode} {width}x{height}: {chain}")
+        return got.tobytes()
+
+    def resize(self, cases):
+        for part in range(cases // EACH):
+            total = 0
+            for case in range(part * EACH, part * EACH + EACH):
+                total = zlib.crc32(self.resized(case), total)
+            self.assertEqual(f"{total:08x}", dict(enumerate(SUMS)).get(part, f"{total:08x}"),
+                             f"the checksum of cases from {part * EACH} on")
+
+    @unittest.skipIf(Image, "Pillow itself is here")
+    def test_resize_like_pillow_by_checksums(self):
+        self.resize(CASES)
+
+    @needs_pillow
+    def test_resize_like_pillow(self):
+        self.resize(CASES)
+
+    @needs_pillow
+    def test_thumbnail_like_pillow(self):
+        for case in range(CASES // 20):
+            draws = Draws(case)
+            mode, kind = draws.one_of(("L", "JPEG"), ("RGB", "JPEG"), ("RGB", "JPEG"), ("RGB", "PNG"), ("LA", "PNG"), ("RGBA", "PNG"))
+            width, height = (1 + draws.below(draws.one_of(90, 600)) for _ in range(2))
+            columns, rows = (1 + draws.below(draws.one_of(20, 100)) for _ in range(2))
+            picture = Image.frombytes(mode, (width, height), draws.samples(width * height * CHANNELS[mode]))
+            file = io.BytesIO()
+            picture.save(file, kind, **{"subsampling": draws.below(3)} if kind == "JPEG" else {})
+            file = file.getvalue()
+            with Image.open(io.BytesIO(file)) as expected:
+                expected.thumbnail((columns, rows))
+                chain = f"thumbnail={columns}:{rows}:like=pillow"
+                self.same(gf.decode(file, chain, **options), expected, f"case {case}, {kind}, {mode} {width}x{height}: {chain}")
 
 
 if __name__ == "__main__":

@@ -261,7 +261,7 @@ extern "C" int gf_resize_fused_cuda(const struct gf_launch *launch)
     const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
     if (resample->kernel == GF_RESAMPLE_NEAREST)
         return gf_resize_pick(args_of(launch, resample), launch->straight / 2,
-                            (cudaStream_t)launch->stream);
+                              (cudaStream_t)launch->stream);
     return resample->walk.group && resample->walk.width_kind == GF_RESAMPLE_HALVES
                ? resize_by_walking(launch, resample)
                : (int)cudaErrorNotSupported;

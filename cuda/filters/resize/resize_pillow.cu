@@ -1,11 +1,12 @@
-/* Resizing with Pillow's very samples: both passes by tiles in shared memory, and Image.reduce(). */
+/* Resizing with Pillow's very samples: both passes by tiles in shared memory, and Image.reduce().
+ */
 #include "cuda/filters/resize/resize.cuh"
 #include "filters/resize/pillow.h"
 
 constexpr int WIDTH = 32; /* columns of a tile: a lane's is the same in both passes */
 constexpr int WARPS = 8, THREADS = WIDTH * WARPS;
-constexpr int EACH = 4;             /* rows of a thread, in either pass */
-constexpr int ROWS = WARPS * EACH;  /* rows of a tile of the result, and of a strip of the input */
+constexpr int EACH = 4;            /* rows of a thread, in either pass */
+constexpr int ROWS = WARPS * EACH; /* rows of a tile of the result, and of a strip of the input */
 
 /* Arrays of struct gf_pillow_axis in device memory. */
 struct pillow_args {
@@ -52,9 +53,8 @@ static __device__ __forceinline__ void load_premultiplied(const Sample *pixel, i
 /* Computes EACH rows of a strip, from row `first` of the picture on, of which those before `end`
  * exist, in one column. */
 template <class Sample, int CHANNELS>
-static __device__ __forceinline__ void
-make_strip(const struct pillow_args &args, int x, int first, int end,
-           Sample (*strip)[WIDTH * CHANNELS])
+static __device__ __forceinline__ void make_strip(const struct pillow_args &args, int x, int first,
+                                                  int end, Sample (*strip)[WIDTH * CHANNELS])
 {
     typedef typename sums_of<Sample>::type Sum;
     const struct view_pair &p = args.p;

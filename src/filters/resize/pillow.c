@@ -35,11 +35,12 @@ static double sine(double x, int halves)
     const double k = floor(x / pi.high + halves / 2.0 + 0.5), turns = k - halves / 2.0;
     const double whole = turns * pi.high;
     const struct pair near = pair_of(x, -whole);
-    const struct pair r = pair_of(near.high, near.low - fma(turns, pi.high, -whole) - turns * pi.low);
+    const struct pair r =
+        pair_of(near.high, near.low - fma(turns, pi.high, -whole) - turns * pi.low);
     const struct pair square = product(r, r);
     double tail = 1;
     for (int n = 22; n > 10; n -= 2)
-        tail = 1 - square.high / (n * (n + 1)) * tail;
+        tail = 1 - square.high * (1.0 / (n * (n + 1))) * tail;
     struct pair sum = {tail, 0};
     for (int n = 10; n > 0; n -= 2) {
         const struct pair term = product(square, sum);
@@ -164,8 +165,7 @@ static void fill_axis(const struct axis *axis, const struct gf_pillow_axis *tabl
         count[i] = end > start[i] ? end - start[i] : 0;
         weights_of(axis, i, start[i], count[i], wide);
         for (int k = 0; bits == 8 && k < count[i]; k++)
-            whole[k] =
-                (int32_t)(wide[k] * (1 << GF_PILLOW_BITS) + (wide[k] < 0 ? -0.5 : 0.5));
+            whole[k] = (int32_t)(wide[k] * (1 << GF_PILLOW_BITS) + (wide[k] < 0 ? -0.5 : 0.5));
     }
 }
 
@@ -189,8 +189,8 @@ static struct gf_pillow_axis lay_out(const struct axis *axis, int bits, size_t *
         table.taps = end - first > table.taps ? end - first : table.taps;
     }
     table.count = take(used, outputs, sizeof(int));
-    table.weight = take(used, outputs * (size_t)table.taps,
-                        bits == 8 ? sizeof(int32_t) : sizeof(double));
+    table.weight =
+        take(used, outputs * (size_t)table.taps, bits == 8 ? sizeof(int32_t) : sizeof(double));
     return table;
 }
 
@@ -198,7 +198,8 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct axis columns = axis_of(stage, false), rows = axis_of(stage, true);
     const int bits = stage->in.bits;
-    const int most = taps_most(&columns) > taps_most(&rows) ? taps_most(&columns) : taps_most(&rows);
+    const int most =
+        taps_most(&columns) > taps_most(&rows) ? taps_most(&columns) : taps_most(&rows);
     struct gf_pillow pillow;
     size_t used = sizeof pillow;
     const size_t scratch = take(&used, (size_t)most, sizeof(double));
@@ -257,28 +258,31 @@ static int input_rows_most(const struct gf_stage *stage, int rows)
 
 /* ---- the passes on the CPU ---- */
 
+typedef int32_t pixel __attribute__((vector_size(16)));
+enum { CHUNK = 1024, LANES = 4 };
+
 struct work {
     const struct gf_pillow *pillow;
     struct gf_format in, out;
-    unsigned char *source; /* a premultiplied input row, with room for a vector behind it */
-    unsigned char *slots;  /* rows between the passes, with room for a vector behind each */
-    size_t slot;           /* the bytes from one slot to the next */
+    int32_t *source;      /* an input row, premultiplied, with room for a pixel behind it */
+    unsigned char *slots; /* rows between the passes, with room for a chunk behind each */
+    size_t slot;          /* the bytes from one slot to the next */
     int slot_count;
     const unsigned char **rows; /* the rows that a result row is the sum of */
+    int32_t *sums;
 };
-
-enum { ROOM = 64, CHUNK = 64 };
 
 static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
 {
     const struct axis rows = axis_of(stage, true);
     struct gf_carver carver = {.base = base};
     *work = (struct work){.pillow = stage->constants, .in = stage->in, .out = stage->out};
-    work->slot = (gf_row_bytes(stage->out) + 2 * ROOM - 1) / ROOM * ROOM;
+    work->slot = (gf_row_bytes(stage->out) + 127) / 64 * 64;
     work->slot_count = taps_most(&rows);
-    work->source = gf_carve(&carver, gf_row_bytes(stage->in) + ROOM);
+    work->source = gf_carve(&carver, (gf_samples(stage->in) + LANES) * sizeof(int32_t));
     work->slots = gf_carve(&carver, (size_t)work->slot_count * work->slot);
     work->rows = gf_carve(&carver, (size_t)work->slot_count * sizeof *work->rows);
+    work->sums = gf_carve(&carver, (gf_samples(stage->out) + LANES) * sizeof(int32_t));
     return carver.used;
 }
 
@@ -288,45 +292,73 @@ static size_t scratch_bytes(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage);
 }
 
-GF_TARGET_CLONES static void premultiply_row(const unsigned char *row, struct gf_format format,
-                                             unsigned char *restrict to)
+GF_INLINE void premultiply(const unsigned char *row, size_t samples, const size_t channels,
+                           int32_t *restrict to)
 {
-    const int channels = format.channels;
-    for (size_t i = 0; i < gf_samples(format); i += (size_t)channels) {
-        const int alpha = row[i + (size_t)channels - 1];
-        for (int c = 0; c < channels - 1; c++)
-            to[i + (size_t)c] = (unsigned char)gf_pillow_premultiplied(row[i + (size_t)c], alpha);
-        to[i + (size_t)channels - 1] = (unsigned char)alpha;
+    for (size_t i = 0; i < samples; i += channels) {
+        const int alpha = row[i + channels - 1];
+        for (size_t c = i; c < i + channels - 1; c++)
+            to[c] = gf_pillow_premultiplied(row[c], alpha);
+        to[i + channels - 1] = alpha;
     }
+}
+
+GF_TARGET_CLONES static void widen_row(const unsigned char *row, struct gf_format format,
+                                       int32_t *restrict to)
+{
+    const size_t samples = gf_samples(format);
+    if (format.channels == 4)
+        premultiply(row, samples, 4, to);
+    else if (format.channels == 2)
+        premultiply(row, samples, 2, to);
+    else
+        for (size_t i = 0; i < samples; i++)
+            to[i] = row[i];
+}
+
+GF_TARGET_CLONES static void narrow_row(const int32_t *from, size_t samples,
+                                        unsigned char *restrict row)
+{
+    for (size_t i = 0; i < samples; i++)
+        row[i] = (unsigned char)from[i];
+}
+
+/* Rounds sums to bytes. */
+GF_TARGET_CLONES static void round_row(const int32_t *sums, size_t samples,
+                                       unsigned char *restrict row)
+{
+    for (size_t i = 0; i < samples; i++)
+        row[i] = (unsigned char)gf_pillow_byte(sums[i]);
 }
 
 GF_TARGET_CLONES static void straighten_row(struct gf_format format, unsigned char *row)
 {
-    const int channels = format.channels;
-    for (size_t i = 0; i < gf_samples(format); i += (size_t)channels) {
-        const int alpha = row[i + (size_t)channels - 1];
-        for (int c = 0; c < channels - 1; c++)
-            row[i + (size_t)c] = (unsigned char)gf_pillow_straight(row[i + (size_t)c], alpha);
+    const size_t channels = (size_t)format.channels;
+    for (size_t i = 0; i < gf_samples(format); i += channels) {
+        const int alpha = row[i + channels - 1];
+        for (size_t c = i; c < i + channels - 1; c++)
+            row[c] = (unsigned char)gf_pillow_straight(row[c], alpha);
     }
 }
 
-GF_INLINE void columns_of_bytes(const struct gf_pillow *pillow, const int channels,
-                                const unsigned char *from, int width, unsigned char *restrict to)
+/* A vector holds one pixel. Its unused lanes overwrite the start of the next pixel, which is
+ * computed later. */
+GF_TARGET_CLONES static void columns_of_bytes(const struct gf_pillow *pillow, const int32_t *source,
+                                              int width, size_t channels, int32_t *restrict to)
 {
     const struct gf_pillow_axis *const axis = &pillow->columns;
     const int *const start = (const int *)((const char *)pillow + axis->start);
     const int *const count = (const int *)((const char *)pillow + axis->count);
     const int32_t *weight = (const int32_t *)((const char *)pillow + axis->weight);
-    for (int x = 0; x < width; x++, weight += axis->taps) {
-        const unsigned char *own = from + (size_t)start[x] * (size_t)channels;
-        int sum[4];
-        for (int c = 0; c < channels; c++)
-            sum[c] = 1 << (GF_PILLOW_BITS - 1);
-        for (int k = 0; k < count[x]; k++, own += channels)
-            for (int c = 0; c < channels; c++)
-                sum[c] += own[c] * weight[k];
-        for (int c = 0; c < channels; c++)
-            to[x * channels + c] = (unsigned char)gf_pillow_byte(sum[c]);
+    for (int x = 0; x < width; x++, weight += axis->taps, to += channels) {
+        const int32_t *own = source + (size_t)start[x] * channels;
+        pixel sum = (pixel){0} + (1 << (GF_PILLOW_BITS - 1));
+        for (int k = 0; k < count[x]; k++, own += channels) {
+            pixel v;
+            memcpy(&v, own, sizeof v);
+            sum += v * weight[k];
+        }
+        memcpy(to, &sum, sizeof sum);
     }
 }
 
@@ -345,28 +377,47 @@ static void columns_of_words(const struct gf_pillow *pillow, const gf_u16_any *f
     }
 }
 
+/* Adds the samples of four rows to sums. */
+GF_INLINE void add_four(const unsigned char *const *rows, size_t x, size_t samples,
+                        const int32_t *weight, int32_t *restrict sums)
+{
+    const unsigned char *const a = rows[0] + x, *const b = rows[1] + x, *const c = rows[2] + x,
+                               *const d = rows[3] + x;
+    const int32_t wa = weight[0], wb = weight[1], wc = weight[2], wd = weight[3];
+    for (size_t i = 0; i < samples; i++)
+        sums[i] += a[i] * wa + b[i] * wb + c[i] * wc + d[i] * wd;
+}
+
+GF_INLINE void add_one(const unsigned char *row, size_t samples, int32_t weight,
+                       int32_t *restrict sums)
+{
+    for (size_t i = 0; i < samples; i++)
+        sums[i] += row[i] * weight;
+}
+
+/* Computes a result row in chunks whose sums stay in the first cache. */
 GF_TARGET_CLONES static void rows_of_bytes(const unsigned char *const *rows, const int32_t *weight,
                                            int count, size_t samples, unsigned char *restrict to)
 {
+    int32_t sums[CHUNK];
     for (size_t x = 0; x < samples; x += CHUNK) {
         const size_t left = samples - x < CHUNK ? samples - x : CHUNK;
-        int sum[CHUNK];
-        for (int i = 0; i < CHUNK; i++)
-            sum[i] = 1 << (GF_PILLOW_BITS - 1);
-        for (int k = 0; k < count; k++)
-            for (int i = 0; i < CHUNK; i++)
-                sum[i] += rows[k][x + (size_t)i] * weight[k];
-        unsigned char made[CHUNK];
-        for (int i = 0; i < CHUNK; i++)
-            made[i] = (unsigned char)gf_pillow_byte(sum[i]);
-        memcpy(to + x, made, left);
+        int k = 0;
+        for (size_t i = 0; i < left; i++)
+            sums[i] = 1 << (GF_PILLOW_BITS - 1);
+        for (; k + 4 <= count; k += 4)
+            add_four(rows + k, x, left, weight + k, sums);
+        for (; k < count; k++)
+            add_one(rows[k] + x, left, weight[k], sums);
+        for (size_t i = 0; i < left; i++)
+            to[x + i] = (unsigned char)gf_pillow_byte(sums[i]);
     }
 }
 
 GF_TARGET_CLONES static void rows_of_words(const unsigned char *const *rows, const double *weight,
                                            int count, size_t samples, gf_u16_any *restrict to)
 {
-    enum { EACH = ROOM / sizeof(uint16_t) };
+    enum { EACH = 32 };
     for (size_t x = 0; x < samples; x += EACH) {
         const size_t left = samples - x < EACH ? samples - x : EACH;
         double sum[EACH] = {0};
@@ -378,21 +429,27 @@ GF_TARGET_CLONES static void rows_of_words(const unsigned char *const *rows, con
     }
 }
 
-GF_TARGET_CLONES static void columns_pass(const struct gf_pillow *pillow, struct gf_format format,
-                                          const unsigned char *from, unsigned char *to)
-{
-    if (pillow->columns.is_kept)
-        memcpy(to, from, gf_row_bytes(format));
-    else if (format.bits == 16)
-        columns_of_words(pillow, (const gf_u16_any *)from, format.width, (uint16_t *)(void *)to);
-    else
-        GF_BY_CHANNELS(format.channels, CHANNELS,
-                       columns_of_bytes(pillow, CHANNELS, from, format.width, to))
-}
-
 static unsigned char *slot(const struct work *work, int row)
 {
     return work->slots + (size_t)(row % work->slot_count) * work->slot;
+}
+
+/* Computes the first pass for an input row. */
+static void make_slot(const struct work *work, const unsigned char *row, unsigned char *to)
+{
+    const struct gf_pillow *const pillow = work->pillow;
+    if (work->in.bits == 16) {
+        columns_of_words(pillow, (const gf_u16_any *)row, work->out.width, (uint16_t *)(void *)to);
+        return;
+    }
+    widen_row(row, work->in, work->source);
+    if (pillow->columns.is_kept) {
+        narrow_row(work->source, gf_samples(work->in), to);
+    } else {
+        columns_of_bytes(pillow, work->source, work->out.width, (size_t)work->in.channels,
+                         work->sums);
+        round_row(work->sums, gf_samples(work->out), to);
+    }
 }
 
 static void sum_rows(const struct work *work, const struct gf_view *in, const struct gf_view *out)
@@ -401,35 +458,30 @@ static void sum_rows(const struct work *work, const struct gf_view *in, const st
     const char *const block = (const char *)work->pillow;
     const int *const start = (const int *)(block + axis->start);
     const int *const count = (const int *)(block + axis->count);
-    const bool has_alpha = gf_has_alpha(work->in);
+    const size_t samples = gf_samples(work->out);
     int made = start[out->y]; /* rows before this one are in slots, if they are still needed */
     for (int y = out->y; y < out->y + out->rows; y++) {
         const size_t weight = (size_t)y * (size_t)axis->taps;
         unsigned char *const to = gf_view_row(out, y);
         made = made < start[y] ? start[y] : made;
-        for (; made < start[y] + count[y]; made++) {
-            const unsigned char *row = gf_view_row(in, made);
-            if (has_alpha)
-                premultiply_row(row, work->in, work->source);
-            columns_pass(work->pillow, work->out, has_alpha ? work->source : row,
-                         slot(work, made));
-        }
+        for (; made < start[y] + count[y]; made++)
+            make_slot(work, gf_view_row(in, made), slot(work, made));
         for (int k = 0; k < count[y]; k++)
             work->rows[k] = slot(work, start[y] + k);
-        if (axis->is_kept)
-            memcpy(to, work->rows[0], gf_row_bytes(work->out));
-        else if (work->in.bits == 16)
+        if (work->in.bits == 16) {
             rows_of_words(work->rows, (const double *)(block + axis->weight) + weight, count[y],
-                          gf_samples(work->out), (gf_u16_any *)to);
-        else
-            rows_of_bytes(work->rows, (const int32_t *)(block + axis->weight) + weight, count[y],
-                          gf_samples(work->out), to);
-        if (has_alpha)
+                          samples, (gf_u16_any *)to);
+            continue;
+        }
+        rows_of_bytes(work->rows, (const int32_t *)(block + axis->weight) + weight, count[y],
+                      samples, to);
+        if (gf_has_alpha(work->in))
             straighten_row(work->out, to);
     }
 }
 
-static void pick(const struct gf_pillow *pillow, const struct gf_view *in, const struct gf_view *out)
+static void pick(const struct gf_pillow *pillow, const struct gf_view *in,
+                 const struct gf_view *out)
 {
     const int *const columns = (const int *)((const char *)pillow + pillow->columns.start);
     const int *const rows = (const int *)((const char *)pillow + pillow->rows.start);
@@ -527,14 +579,14 @@ static void reduce_cpu(const struct gf_stage *stage, const struct gf_view *in,
         for (int i = 0; i < rows; i++)
             add_row(gf_view_row(in, top + i), samples, sums);
         for (int x = 0; x < out->format.width; x++) {
-            const int left = gf_reduce_block(x, reduce->x, reduce->box[0], reduce->box[2], &columns);
+            const int left =
+                gf_reduce_block(x, reduce->x, reduce->box[0], reduce->box[2], &columns);
             const uint32_t pixels = (uint32_t)(rows * columns);
             for (int c = 0; c < channels; c++) {
                 uint32_t sum = pixels / 2;
                 for (int i = 0; i < columns; i++)
                     sum += sums[(left + i) * channels + c];
-                to[x * channels + c] =
-                    (unsigned char)((sum * gf_reduce_factor((int)pixels)) >> 24);
+                to[x * channels + c] = (unsigned char)((sum * gf_reduce_factor((int)pixels)) >> 24);
             }
         }
     }
@@ -574,8 +626,8 @@ void gf_pillow_parts(const struct gf_pillow_params *resize, int width, int heigh
         reduce.box[3] = (int)fmin(ceil(now.box[3] + y), height);
         gf_parts_add(parts, &gf_reduce_filter, &reduce, sizeof reduce);
         for (int i = 0; i < 4; i++)
-            now.box[i] = (float)(((double)now.box[i] - reduce.box[i % 2]) /
-                                 (i % 2 ? reduce.y : reduce.x));
+            now.box[i] =
+                (float)(((double)now.box[i] - reduce.box[i % 2]) / (i % 2 ? reduce.y : reduce.x));
     }
     gf_parts_add(parts, &gf_pillow_filter, &now, sizeof now);
 }

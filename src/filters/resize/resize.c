@@ -298,16 +298,15 @@ static enum gf_status resize_prepare(struct gf_stage *stage, struct gf_error *er
     const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis columns = column_axis(stage);
     const struct gf_resample_axis rows = row_axis(stage);
-    return gf_resample_prepare(stage, kernel_of(resize), resize->light == 1,
-                               &columns, &rows, error);
+    return gf_resample_prepare(stage, kernel_of(resize), resize->light == 1, &columns, &rows,
+                               error);
 }
 
 static size_t resize_scratch(const struct gf_stage *stage, int rows)
 {
     const struct gf_resize_params *const resize = stage->params;
     const struct gf_resample_axis columns = column_axis(stage), axis = row_axis(stage);
-    return gf_resample_scratch(stage, kernel_of(resize), resize->light == 1,
-                               &columns, &axis);
+    return gf_resample_scratch(stage, kernel_of(resize), resize->light == 1, &columns, &axis);
 }
 
 extern gf_launcher gf_resize_cuda, gf_resize_stacked_cuda, gf_resize_fused_cuda;
@@ -317,8 +316,7 @@ static int input_rows_most(const struct gf_stage *stage, int rows)
 {
     const struct gf_resample_axis axis = row_axis(stage);
     const double between = ceil((rows - 1) * axis.scale) + 1;
-    const double most =
-        gf_resample_taps_most(kernel_of(stage->params), &axis) + between;
+    const double most = gf_resample_taps_most(kernel_of(stage->params), &axis) + between;
     return most < axis.in ? (int)most : axis.in;
 }
 
@@ -360,7 +358,8 @@ static void add_pillow(const struct gf_resize_params *resize, const struct gf_ex
     const bool is_whole = pillow.box[0] == 0 && pillow.box[1] == 0 &&
                           pillow.box[2] == (float)width && pillow.box[3] == (float)height;
     if (pillow.width != width || pillow.height != height || !is_whole)
-        gf_pillow_parts(&pillow, width, height, extent->has_alpha ? 0 : resize->reducing_gap, parts);
+        gf_pillow_parts(&pillow, width, height, extent->has_alpha ? 0 : resize->reducing_gap,
+                        parts);
 }
 
 /* Where the picture's content decides which part is kept, the whole picture is scaled, and the part
@@ -395,7 +394,8 @@ const struct gf_filter gf_resize_filter = {
     .definition =
         "Pixel centres lie at half integers; when shrinking, the kernel is widened by the ratio; "
         "weights are normalised.\nColumns first, clamped, then rows. Kernels: Lanczos of 3 lobes, "
-        "cubic with a = -1/2, linear (triangle), area (box),\nnearest, hamming. light=linear averages "
+        "cubic with a = -1/2, linear (triangle), area (box),\nnearest, hamming. light=linear "
+        "averages "
         "linear light instead of sRGB values.\ngravity=attention or entropy makes fit=cover of "
         "fill: the whole picture is scaled, and crop finds the part in the result.",
     GF_PARAMS(struct gf_resize_params, resize_params),
@@ -429,7 +429,7 @@ struct thumbnail {
     int fit, gravity;
     struct gf_colour colour;
     double sharpen;
-    int load;
+    int load, like;
 };
 
 enum { THUMBNAIL_INSIDE, THUMBNAIL_COVER, THUMBNAIL_CONTAIN };
@@ -454,14 +454,27 @@ static const struct gf_param thumbnail_params[] = {
     GF_PARAM_CHOICE(struct thumbnail, load, LOAD_REDUCED, thumbnail_loads,
                     "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
                     "of the file, that is at least twice the size"),
+    GF_PARAM_CHOICE(struct thumbnail, like, GF_LIKE_NONE, likes,
+                    "pillow: the very samples of Pillow's Image.thumbnail()"),
     {0},
 };
+
+/* Returns the side of Pillow's thumbnail that is asked for. */
+static double pillow_side(const struct thumbnail *thumbnail, bool height)
+{
+    return height && thumbnail->h.unit != GF_UNSET ? thumbnail->h.value : thumbnail->w.value;
+}
 
 static enum gf_status check(const void *params, struct gf_error *error)
 {
     const struct thumbnail *const thumbnail = params;
     if (thumbnail->w.unit == GF_UNSET)
         return gf_fail(error, GF_ERROR_USAGE, "w is missing: thumbnail=SIZE");
+    if (thumbnail->like == GF_LIKE_PILLOW &&
+        (thumbnail->fit != THUMBNAIL_INSIDE || gf_gravity_is_found(thumbnail->gravity) ||
+         thumbnail->w.unit == GF_PERCENT || thumbnail->h.unit == GF_PERCENT ||
+         pillow_side(thumbnail, false) < 1 || pillow_side(thumbnail, true) < 1))
+        return gf_fail(error, GF_ERROR_USAGE, "like=pillow takes w and h in pixels and fit=inside");
     return check_gravity(thumbnail->gravity, thumbnail->fit == THUMBNAIL_CONTAIN, error);
 }
 
@@ -481,6 +494,39 @@ static struct gf_resize_params resize_of(const struct thumbnail *thumbnail)
     };
 }
 
+/* Returns which of the two integers around `exact` gives the picture's aspect best: the lower one
+ * if they are alike. `other` is the other side, which the number is above or below of. */
+static int round_aspect(double exact, double aspect, int other, bool is_width)
+{
+    const double low = floor(exact), high = ceil(exact);
+    const double off_low = is_width   ? fabs(aspect - low / other)
+                           : low == 0 ? 0
+                                      : fabs(aspect - other / low);
+    const double off_high = fabs(aspect - (is_width ? high / other : other / high));
+    return (int)fmax(off_high < off_low ? high : low, 1);
+}
+
+/* Returns the parameters of resize for what Image.thumbnail() does after draft(). */
+static struct gf_resize_params pillow_of(const struct thumbnail *thumbnail,
+                                         const struct gf_extent *extent)
+{
+    const int w = (int)pillow_side(thumbnail, false), h = (int)pillow_side(thumbnail, true);
+    const double aspect = (double)extent->width / extent->height;
+    struct gf_resize_size size = {.w = w, .h = h};
+    if (w >= extent->width && h >= extent->height) {
+        size.w = extent->width;
+        size.h = extent->height;
+    } else if ((double)w / h >= aspect) {
+        size.w = round_aspect(h * aspect, aspect, h, true);
+    } else {
+        size.h = round_aspect(w / aspect, aspect, w, false);
+    }
+    size.full_w = size.w;
+    size.full_h = size.h;
+    return (struct gf_resize_params){
+        .kernel = GF_RESAMPLE_CUBIC, .like = GF_LIKE_PILLOW, .reducing_gap = 2, .size = size};
+}
+
 extern const struct gf_filter gf_resize_filter, gf_unsharp_filter;
 
 /* The padding comes last, since sharpening after it would change the picture's edge. The padding's
@@ -491,13 +537,15 @@ static void thumbnail_expand(const void *params, const struct gf_extent *extent,
     const struct thumbnail *const thumbnail = params;
     const struct gf_resize_params asked = resize_of(thumbnail);
     const struct gf_unsharp_params unsharp = {.sigma = 0.7, .amount = thumbnail->sharpen};
-    struct gf_resize_params resize = asked;
+    const bool like = thumbnail->like == GF_LIKE_PILLOW;
+    struct gf_resize_params resize = like ? pillow_of(thumbnail, extent) : asked;
     if (asked.fit == GF_FIT_CONTAIN)
         resize.fit = GF_FIT_INSIDE;
     gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
     if (thumbnail->sharpen > 0)
         gf_parts_add(parts, &gf_unsharp_filter, &unsharp, sizeof unsharp);
-    gf_parts_add(parts, &gf_icc_to_srgb, NULL, 0);
+    if (!like)
+        gf_parts_add(parts, &gf_icc_to_srgb, NULL, 0);
     resize_add_padding(&asked, extent, parts);
 }
 
@@ -515,8 +563,12 @@ static const char *smaller(const void *params, const struct gf_extent *extent)
 
 static int reduction(const void *params, int width, int height)
 {
-    const struct gf_resize_params resize = resize_of(params);
-    return resize_reduction(&resize, width, height);
+    const struct thumbnail *const thumbnail = params;
+    const struct gf_resize_params resize = resize_of(thumbnail);
+    if (thumbnail->like == GF_LIKE_PILLOW && thumbnail->load == LOAD_REDUCED)
+        return -(int)fmin(width / (int)(2 * pillow_side(thumbnail, false)),
+                          height / (int)(2 * pillow_side(thumbnail, true)));
+    return thumbnail->like == GF_LIKE_PILLOW ? 1 : resize_reduction(&resize, width, height);
 }
 
 const struct gf_filter gf_thumbnail_filter = {
@@ -527,7 +579,8 @@ const struct gf_filter gf_thumbnail_filter = {
                   "unsharp if sharpen is above 0. gravity=attention or entropy makes fit=cover. "
                   "The colours become sRGB. The EXIF orientation is "
                   "applied before, as for every chain. A file gets samples of 8 bits; --depth=16 "
-                  "keeps those of 16.",
+                  "keeps those of 16.\nlike=pillow: its size, draft() of JPEGs that no orientation "
+                  "turns, reducing_gap=2, bicubic; no conversion of colours.",
     .example = "thumbnail=120",
     GF_PARAMS(struct thumbnail, thumbnail_params),
     .kind = GF_STENCIL,

@@ -13,8 +13,8 @@ static double sinc(double x)
 }
 
 /* Returns the weight of an input at the distance `at` from the output's position: by Lanczos with 3
- * lobes, Keys' cubic with a = -1/2, the triangle, Hamming's window of a sinc, or the box, which excludes its left
- * end. */
+ * lobes, Keys' cubic with a = -1/2, the triangle, Hamming's window of a sinc, or the box, which
+ * excludes its left end. */
 static double kernel_at(enum gf_resample_kernel kernel, double at)
 {
     const double x = fabs(at);
