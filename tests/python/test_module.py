@@ -142,26 +142,26 @@ class Module(unittest.TestCase):
                 (lambda: gf.run("blur", picture, max_pixels=-1), gf.UsageError, "max_pixels=-1 is out of range"),
                 (lambda: gf.run("blur", picture, device="cuda:x"), gf.UsageError, "device='cuda:x'"),
                 (lambda: gf.run("blur", picture, device="CUDA:2000"), gf.UsageError, "device_index=2000"),
-                (lambda: gf.decode(7, device="CUDA"), gf.UsageError, "int is not the bytes"),  # as with "cuda", before it opens
+                (lambda: gf.decode(7, device="CUDA"), TypeError, "not int 7"),  # as with "cuda", before it opens
                 (lambda: gf.run("blur", picture, warn=print), gf.UsageError, "no option 'warn'"),
                 (lambda: gf.run("blur", picture, formats=["png", "bmp2"]), gf.UsageError, "formats='bmp2'"),
                 (lambda: gf.run("blur", picture, quality="much"), gf.UsageError, "quality='much'"),
                 (lambda: gf.run("blur", picture, autorotate="no"), gf.UsageError, "autorotate='no' is neither True nor False"),
-                (lambda: gf.run("blur", picture, stripped=None), gf.UsageError, "stripped=None is neither a number nor words"),
+                (lambda: gf.run("blur", picture, stripped=None), gf.UsageError, "stripped takes a number or words, not NoneType"),
                 (lambda: gf.run("blur", picture, timeout_s=10**400), gf.UsageError, "too large"),
                 (lambda: gf.run("blur", picture, cmyk_profile="a\0b"), gf.UsageError, "cmyk_profile='a\\x00b' has a zero byte"),
                 (lambda: gf.run("blur\0,invert", picture), gf.UsageError, "has a zero byte"),
-                (lambda: gf.run(picture, "blur"), gf.UsageError, "chain: expected str, bytes or os.PathLike object, not Image"),
+                (lambda: gf.run(picture, "blur"), gf.UsageError, "chain takes a text as 'blur=2,equalize', which stands before the picture, not Image"),
                 (lambda: gf.run("blur", b"no picture"), gf.UsageError, "shape"),
-                (lambda: gf.run("blur", 7), gf.UsageError, "int is no array"),
+                (lambda: gf.run("blur", 7), TypeError, "a picture takes an Image, an array"),
                 (lambda: gf.blur(picture, sigma=-1), gf.UsageError, "sigma"),
                 (lambda: gf.decode(ppm()[:100]), gf.InputError, "input: "),
                 (lambda: gf.decode(b""), gf.InputError, "input: "),
-                (lambda: gf.decode("photo.jpg"), gf.UsageError, "str is not the bytes of a file"),
-                (lambda: gf.decode(["photo.jpg"]), gf.UsageError, "[0]: str is not the bytes"),
-                (lambda: gf.decode(7), gf.UsageError, "int is not the bytes"),
-                (lambda: gf.Pipeline().run_bytes(None), gf.UsageError, "NoneType is not the bytes"),
-                (lambda: gf.encode([7, 8]), gf.UsageError, "[0]: int is no array"),
+                (lambda: gf.decode("photo.jpg"), TypeError, "open() reads a name, not str 'photo.jpg'"),
+                (lambda: gf.decode(["photo.jpg"]), TypeError, "[0]: decode() takes the bytes"),
+                (lambda: gf.decode(7), TypeError, "not int 7"),
+                (lambda: gf.Pipeline().run_bytes(None), TypeError, "not NoneType"),
+                (lambda: gf.encode([7, 8]), TypeError, "[0]: a picture takes"),
                 (lambda: gf.encode(picture, "heic"), gf.UsageError, "HEIC is read, not written"),
                 (lambda: gf.encode(picture, "tga"), gf.UsageError, "png"),
                 (lambda: gf.Pipeline("blur").run_file("/no/such.png", "/no/out.png"), gf.TryAgainError, "/no/such.png"),
@@ -177,13 +177,13 @@ class Module(unittest.TestCase):
 
     def test_types_of_arguments(self):
         picture = gf.decode(ppm())
-        for call, words in ((lambda: gf.overlay(picture, picture), "overlay: .* takes str, bytes or os.PathLike, not Image"),
+        for call, words in ((lambda: gf.overlay(picture, 7), "overlay: .* takes str, bytes or os.PathLike, an Image or an array, not int 7"),
                             (lambda: gf.mask(picture, bytearray(b"m.png")), "mask: .* not bytearray"),
-                            (lambda: gf.blur(picture, [1]), r"blur: sigma takes a number or a text, not list \[1\]"),
+                            (lambda: gf.blur(picture, [1]), r"blur: sigma takes one number or a text, not list \[1\]"),
                             (lambda: gf.blur(picture, object()), "not object"),
                             (lambda: gf.pad(picture, 9, 9, colour=(255, 0)), r"three numbers of 0..255, not tuple \(255, 0\)"),
                             (lambda: gf.pad(picture, 9, 9, colour=(256, 0, 0)), "three numbers of 0..255"),
-                            (lambda: gf.invert(picture, region=(1, 2, 3)), r"X, Y, WIDTH, HEIGHT, not tuple \(1, 2, 3\)"),
+                            (lambda: gf.invert(picture, region=(1, 2, 3)), r"X, Y, WIDTH, HEIGHT, .* not tuple \(1, 2, 3\)"),
                             (lambda: gf.convolve(picture, [[1, "a"]]), "an array of numbers, not list")):
             with self.assertRaisesRegex(gf.UsageError, words):
                 call()
@@ -280,7 +280,7 @@ class Module(unittest.TestCase):
         with self.assertRaisesRegex(gf.UsageError, "device='gpu'"):
             gf.run("invert", picture, device=Word("gpu"))
         gf.encode(picture, "jpeg", quality=1)
-        with self.assertRaisesRegex(gf.UsageError, "quality=1.0"):
+        with self.assertRaisesRegex(gf.UsageError, "quality takes an integer, not float 1.0"):
             gf.encode(picture, "jpeg", quality=1.0)
 
     def test_options(self):

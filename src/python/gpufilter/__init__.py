@@ -31,5 +31,5 @@ for _name in (Error, InputError, PictureWarning, TryAgainError, UnavailableError
     _name.__module__ = __name__
 
 #: The filters by their names, as functions made from the library's declarations.
-filters = _filters.make(_lib, run)
+filters = _filters.functions = _filters.make(_lib, run)
 globals().update({_name: _function for _name, _function in filters.items() if _name not in globals()})

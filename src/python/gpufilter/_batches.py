@@ -130,6 +130,7 @@ class Floats:
             raise wrong_type("scale", "a positive number", scale)
         self.dtype, self.layout, self.channels, self.mean, self.std, self.scale = dtype, layouts[layout or "NHWC"], channels, mean, std, scale
         self.kind = "float32" if dtype == "float64" else dtype  # what the library writes
+        self.torch = False  # what is no array becomes a tensor
         self._gray = gray  # a gray picture has no axis of channels
 
     @property
@@ -172,7 +173,7 @@ class Floats:
     def new(self, shape, array):
         """Returns (a new array of numbers of the package of `array`, its address, what makes it ready)."""
         package = package_of(array)
-        if package == "torch":
+        if package == "torch" or (self.torch and package == "gpufilter"):
             torch = sys.modules["torch"]
             result = torch.empty(shape, dtype=getattr(torch, self.kind))
             return result, result.data_ptr(), lambda result: result.to(getattr(torch, self.dtype))
@@ -208,7 +209,9 @@ def form_of(dtype, layout, channels, mean, std, scale):
     name, names = _pictures.type_name(dtype), _library.words_of("gf_number")
     if name not in names:
         raise usage(f"dtype={dtype!r} is none of {', '.join(names)}")
-    return Floats(name, **arguments)
+    form = Floats(name, **arguments)
+    form.torch = package_of(dtype) == "torch"
+    return form
 
 
 def form_like(array, value_range):

@@ -15,7 +15,7 @@ from ._library import are_lasting, NAMED, wrong_type
 #: What every filter takes besides its own parameters, where it can.
 _COMMON = ("region", "feather", "variant")
 _OPTIONS = {name for name, _ in _abi.gf_options._fields_} | NAMED.keys() | {"value_range"}
-functions = {}  # those of all filters, by their names
+functions = {}  # those of the module
 _TYPES = {value: name[len("GF_TYPE_"):].lower() for name, value in _abi.ENUMS["gf_param_type"].items()}
 
 
@@ -98,7 +98,7 @@ def _text(name, kind, value):
         return number
     text = os.fsdecode(value) if isinstance(value, (str, bytes, os.PathLike)) else _array_text(kind, value)
     if text is None:
-        raise wrong_type(name, _TAKES.get(kind, "a number or a text"), value)
+        raise wrong_type(name, _TAKES.get(kind, "one number or a text"), value)
     return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
@@ -160,7 +160,7 @@ def _function(lib, found, run):
 
 def make(lib, run):
     """Returns a dict of the functions by the filters' names."""
-    made = functions
+    made = {}
     for index in itertools.count():
         found = lib.gf_filter_at(index)
         if not found:

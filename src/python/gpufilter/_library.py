@@ -185,7 +185,7 @@ def _set_option(options, name, value):
             raise usage(f"device={value!r} is none of auto, cpu, cuda, cuda:0, cuda:1, ...")
         _set_option(options, "device_index", int(value[5:]))
         value = "cuda"
-    if name == "strip" and type(value) is not bool or name == "keep":
+    if name == "keep" or (name == "strip" and not isinstance(value, int)):
         name, kind = NAMED[name], _c.c_uint64
     if name in SETS and not isinstance(value, int):
         words = value.split(",") if isinstance(value, str) else value

@@ -109,8 +109,8 @@ class Image:
         return numpy.asarray(self.view())[key]
 
     def __getattr__(self, name):
-        from ._filters import functions  # whose names people try, as other packages have methods
-        raise AttributeError(f"an Image has no {name!r}" + (f": gf.{name}(image, ...) filters one" if name in functions else ""))
+        from . import _filters  # whose names people try, as other packages have methods
+        raise AttributeError(f"an Image has no {name!r}" + (f": gf.{name}(image, ...) filters one" if name in _filters.functions else ""))
 
     def save(self, path, format=None, **options):
         """Writes a file, whose format its name says, as gf.save() does."""

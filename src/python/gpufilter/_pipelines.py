@@ -54,6 +54,12 @@ class _Handle:
             lib.gf_pipeline_close(self.pipeline)
 
 
+def _text_of_chain(chain):
+    if not isinstance(chain, (str, bytes, os.PathLike)):
+        raise wrong_type("chain", "a text as 'blur=2,equalize', which stands before the picture", chain)
+    return os.fsdecode(text_of(chain, "chain"))
+
+
 class _Result(_abi.gf_image):
     """A picture that the library allocates."""
 
@@ -77,7 +83,7 @@ class Pipeline:
     """
 
     def __init__(self, chain="", **options):
-        self._chain = os.fsdecode(text_of(chain, "chain"))
+        self._chain = _text_of_chain(chain)
         self._options = {name: lasting(name, value) for name, value in options.items()}  # calls at the same time open it again
         self._idle = collections.deque()  # its operations are atomic: no lock that a fork could find taken
         self._busy = {}  # handles within a call: the thread that calls
@@ -311,7 +317,7 @@ def _pipeline_on_device(chain, number):
 def _kept(chain, options):
     """Returns a pipeline that later calls with the same chain and options find again, unless its files change."""
     if type(chain) is not str:
-        chain = os.fsdecode(text_of(chain, "chain"))
+        chain = _text_of_chain(chain)
     if options and not are_lasting(options.values()):
         options = {name: lasting(name, value) for name, value in options.items()}
     try:
@@ -465,13 +471,15 @@ def encode(array, format="auto", chain="", *, file=None, views=False, workers=No
 #: The names of files that are not their format's.
 _EXTENSIONS = {"jpg": "jpeg", "jpe": "jpeg", "jfif": "jpeg", "tif": "tiff", "ppm": "pnm", "pgm": "pnm", "j2k": "jp2", "apng": "png"}
 
+_NEVER_WRITTEN = ("auto", "heic", "raw", "slide")
+
 
 def save(array, path, format=None, chain="", **options):
     """Writes a picture to a file, whose format its name says; the file appears complete or not at all. options: as encode() takes."""
     name = os.fsdecode(text_of(path, "path"))
     word = os.path.splitext(name)[1][1:].lower()
     if format is None:
-        format, words = _EXTENSIONS.get(word, word), words_of("gf_file_format")
+        format, words = _EXTENSIONS.get(word, word), [each for each in words_of("gf_file_format") if each not in _NEVER_WRITTEN]
         if format not in words:
             raise usage(f"{name}: its name says no format: format= is one of {', '.join(words)}")
     data = encode(array, format, chain, **options)
@@ -482,8 +490,9 @@ def save(array, path, format=None, chain="", **options):
         os.replace(part, os.path.realpath(name))
 
 
-def open(path, chain="", **options):
+def open(path, chain="", *, dtype=None, layout=None, channels=None, mean=None, std=None, scale=None, **options):
     """Reads a file, or a file object, to an Image, or to what decode() makes of its bytes."""
+    options.update(dtype=dtype, layout=layout, channels=channels, mean=mean, std=std, scale=scale)
     if can_read(path):
         return decode(path, chain, **options)
     if not isinstance(path, (str, bytes, os.PathLike, int)):
