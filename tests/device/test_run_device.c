@@ -95,6 +95,22 @@ static void test_wide_halves(void **state)
     }
 }
 
+static void test_like_pillow(void **state)
+{
+    static const char *const chains[] = {
+        "resize=30:21:like=pillow", "resize=61:90:hamming:like=pillow",
+        "resize=90:100:linear:like=pillow:box=1.5 2.25 30 40", "resize=20:64:nearest:like=pillow",
+        "resize=19:11:cubic:like=pillow:reducing_gap=1.2"};
+    need_gpu();
+    for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
+        for (int channels = 1; channels <= 4; channels++)
+            check(chains[c], format_of(61, 47, channels, 8), 16);
+        if (!strstr(chains[c], "gap"))
+            check(chains[c], format_of(61, 47, 1, 16), 16);
+    }
+    check("thumbnail=20:like=pillow", format_of(300, 200, 3, 8), 16);
+}
+
 /* A pipeline keeps what it needs for some formats, one of which makes room for another. */
 static void test_many_formats(void **state)
 {
@@ -548,6 +564,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits),
                                        cmocka_unit_test(test_wide_halves),
+                                       cmocka_unit_test(test_like_pillow),
                                        cmocka_unit_test(test_many_formats),
                                        cmocka_unit_test(test_batches),
                                        cmocka_unit_test(test_long_batches),

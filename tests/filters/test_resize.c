@@ -329,6 +329,21 @@ static void test_refused(void **state)
     assert_refused("resize", 40, 30, "resize: w or h is missing: pixels, or per cent as in 50%");
     assert_refused("resize=kernel=area", 40, 30,
                    "resize: w or h is missing: pixels, or per cent as in 50%");
+    assert_refused("resize=10:box=1 1 3 3", 40, 30, "resize: box needs like=pillow");
+    assert_refused("resize=10:reducing_gap=2", 40, 30, "resize: reducing_gap needs like=pillow");
+    assert_refused("resize=10:like=pillow:light=linear", 40, 30,
+                   "resize: Pillow has no light=linear: like=pillow");
+    assert_refused("resize=10:like=pillow:load=reduced", 40, 30,
+                   "resize: Pillow has no load=reduced: like=pillow");
+    assert_refused("resize=10:like=pillow:reducing_gap=0.5", 40, 30,
+                   "resize: reducing_gap=0.5 is less than 1");
+    assert_refused("resize=10:9:like=pillow:box=1 2 3", 40, 30, "resize: box is not four numbers");
+    assert_refused("resize=10:9:like=pillow:box=3 1 3 3", 40, 30,
+                   "resize: box is empty: left top right bottom");
+    assert_refused("resize=10:like=pillow:box=1 1 3 3", 40, 30,
+                   "resize: box needs w and h in pixels and fit=fill");
+    assert_refused("thumbnail=10:fit=cover:like=pillow", 40, 30,
+                   "thumbnail: like=pillow takes w and h in pixels and fit=inside");
     assert_refused("resize=0", 40, 30, "resize: w=0 is outside 0.001..65535 (columns)");
     assert_refused("resize=65536", 40, 30, "resize: w=65536 is outside 0.001..65535 (columns)");
     assert_refused("resize=60000", 30, 40,

@@ -54,6 +54,10 @@ static void test_reduction(void **state)
         {"thumbnail=1", 1, 1, 1, 1},
         {"thumbnail=1", 16, 16, 1, 8},
         {"", 6000, 4000, 1, 1},
+        {"thumbnail=500:like=pillow", 6000, 4000, 1, 4},
+        {"thumbnail=500:like=pillow", 6000, 4000, 6, 1}, /* Pillow's picture is not turned */
+        {"thumbnail=500:like=pillow:load=full", 6000, 4000, 1, 1},
+        {"resize=500:like=pillow", 6000, 4000, 1, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int got =

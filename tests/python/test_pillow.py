@@ -110,6 +110,14 @@ class Pillow(unittest.TestCase):
     def test_resize_like_pillow(self):
         self.resize(CASES)
 
+    def test_refused_like_pillow(self):
+        words = b"P6 4 4 65535\n" + bytes(96)
+        for chain, data, why in (("resize=2:like=pillow", words, "16 bits in gray pictures"),
+                                 ("resize=2:2:like=pillow:box='0 0 5 4'", b"P5 4 4 255\n" + bytes(16), "not within"),
+                                 ("resize=1:1:like=pillow:reducing_gap=1", b"P5 4 4 65535\n" + bytes(32), "8 bits only")):
+            with self.assertRaisesRegex(gf.Error, why):
+                gf.decode(data, chain, **options)
+
     @needs_pillow
     def test_thumbnail_like_pillow(self):
         for case in range(CASES // 20):

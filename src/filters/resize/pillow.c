@@ -533,6 +533,8 @@ static enum gf_status reduce_shape(const void *params, struct gf_format in, stru
     if (in.bits == 16)
         return gf_fail(error, GF_ERROR_USAGE,
                        "reducing_gap takes samples of 8 bits only, as Pillow does");
+    if ((double)reduce->x * reduce->y >= 1 << 24)
+        return gf_fail(error, GF_ERROR_USAGE, "reducing_gap would join 2^24 pixels or more");
     out->width = (reduce->box[2] - reduce->box[0] + reduce->x - 1) / reduce->x;
     out->height = (reduce->box[3] - reduce->box[1] + reduce->y - 1) / reduce->y;
     return GF_OK;

@@ -167,7 +167,8 @@ static const char *const lights[] = {"srgb", "linear", NULL};
 static const char *const resize_fits[] = {"fill", "inside", "cover", "contain", NULL};
 static const char *const onlies[] = {"any", "shrink", "enlarge", NULL};
 static const char *const resize_loads[] = {"full", "reduced", NULL};
-static const char *const likes[] = {"none", "pillow", NULL};
+/* PIL is another name of Pillow. */
+static const char *const likes[] = {"none", "pillow", "PIL", NULL};
 static const char *const boxes[] = {"whole", NULL}, *const box_matrices[] = {"0 0 0 0"};
 
 static const struct gf_param resize_params[] = {
@@ -224,7 +225,7 @@ static enum gf_status check_like(const struct gf_resize_params *resize, struct g
         refused = has_box(resize) ? "box" : resize->reducing_gap > 0 ? "reducing_gap" : NULL;
     if (refused)
         return gf_fail(error, GF_ERROR_USAGE, "%s needs like=pillow", refused);
-    if (resize->like == GF_LIKE_PILLOW)
+    if (resize->like != GF_LIKE_NONE)
         refused = resize->light ? "light=linear" : resize->load ? "load=reduced" : NULL;
     if (refused)
         return gf_fail(error, GF_ERROR_USAGE, "Pillow has no %s: like=pillow", refused);
@@ -377,11 +378,11 @@ static void resize_expand(const void *params, const struct gf_extent *extent,
                           size.full_w == extent->width && size.full_h == extent->height;
     resize.size.w = finds ? size.full_w : size.w;
     resize.size.h = finds ? size.full_h : size.h;
-    if (resize.like == GF_LIKE_PILLOW)
+    if (resize.like != GF_LIKE_NONE)
         add_pillow(&resize, extent, parts);
     else if (!unscaled)
         gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
-    if (unscaled || finds || resize.like == GF_LIKE_PILLOW)
+    if (unscaled || finds || resize.like != GF_LIKE_NONE)
         add_cut(&resize, &size, parts);
     resize_add_padding(params, extent, parts);
 }
@@ -470,7 +471,7 @@ static enum gf_status check(const void *params, struct gf_error *error)
     const struct thumbnail *const thumbnail = params;
     if (thumbnail->w.unit == GF_UNSET)
         return gf_fail(error, GF_ERROR_USAGE, "w is missing: thumbnail=SIZE");
-    if (thumbnail->like == GF_LIKE_PILLOW &&
+    if (thumbnail->like != GF_LIKE_NONE &&
         (thumbnail->fit != THUMBNAIL_INSIDE || gf_gravity_is_found(thumbnail->gravity) ||
          thumbnail->w.unit == GF_PERCENT || thumbnail->h.unit == GF_PERCENT ||
          pillow_side(thumbnail, false) < 1 || pillow_side(thumbnail, true) < 1))
@@ -537,7 +538,7 @@ static void thumbnail_expand(const void *params, const struct gf_extent *extent,
     const struct thumbnail *const thumbnail = params;
     const struct gf_resize_params asked = resize_of(thumbnail);
     const struct gf_unsharp_params unsharp = {.sigma = 0.7, .amount = thumbnail->sharpen};
-    const bool like = thumbnail->like == GF_LIKE_PILLOW;
+    const bool like = thumbnail->like != GF_LIKE_NONE;
     struct gf_resize_params resize = like ? pillow_of(thumbnail, extent) : asked;
     if (asked.fit == GF_FIT_CONTAIN)
         resize.fit = GF_FIT_INSIDE;
@@ -565,10 +566,10 @@ static int reduction(const void *params, int width, int height)
 {
     const struct thumbnail *const thumbnail = params;
     const struct gf_resize_params resize = resize_of(thumbnail);
-    if (thumbnail->like == GF_LIKE_PILLOW && thumbnail->load == LOAD_REDUCED)
+    if (thumbnail->like != GF_LIKE_NONE && thumbnail->load == LOAD_REDUCED)
         return -(int)fmin(width / (int)(2 * pillow_side(thumbnail, false)),
                           height / (int)(2 * pillow_side(thumbnail, true)));
-    return thumbnail->like == GF_LIKE_PILLOW ? 1 : resize_reduction(&resize, width, height);
+    return thumbnail->like != GF_LIKE_NONE ? 1 : resize_reduction(&resize, width, height);
 }
 
 const struct gf_filter gf_thumbnail_filter = {
