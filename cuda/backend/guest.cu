@@ -176,17 +176,14 @@ write_pixels(const struct float_pictures &pictures, const struct tables<TO> *tab
             number[i] = sizeof(Sample) == 1 ? table->number[c][v & 255]
                                             : number_of(pictures, c, (float)v, 65535.0f);
         }
-        const bool vectors = pictures.vectors && count == PIXELS;
-        if (!PLANES) {
-            store(pictures.type, pictures.values, first + group * PIXELS, vectors,
-                  count * TO - group * PIXELS, number);
-            continue;
-        }
+        const int copies = PLANES ? pictures.temporal : 1;
+        const size_t square = (size_t)pictures.patch * (size_t)pictures.patch;
 #pragma unroll 1
-        for (int t = 0; t < pictures.temporal; t++)
+        for (int t = 0; t < copies; t++)
             store(pictures.type, pictures.values,
-                  first + group * plane + (size_t)t * (size_t)(pictures.patch * pictures.patch),
-                  vectors, count, number);
+                  first + (PLANES ? (size_t)group * plane + (size_t)t * square : group * PIXELS),
+                  pictures.vectors && count == PIXELS, PLANES ? count : count * TO - group * PIXELS,
+                  number);
     }
 }
 
@@ -195,13 +192,13 @@ static __global__ void __launch_bounds__(FLOAT_THREADS)
     floats_kernel(const __grid_constant__ struct float_pictures pictures)
 {
     __shared__ struct tables<sizeof(Sample) == 1 ? TO : 1> table;
-    const int width = pictures.width[blockIdx.y], height = pictures.height[blockIdx.y],
-              square = pictures.patch * pictures.patch;
+    const int width = pictures.width[blockIdx.y], height = pictures.height[blockIdx.y];
     const int part = pictures.patch ? pictures.patch : width; /* pixels of a row at a time */
     const unsigned groups = (unsigned)ceil_div(part, PIXELS),
                    across = groups * (unsigned)(width / part), items = across * (unsigned)height;
-    const size_t plane = pictures.patch ? (size_t)square * (size_t)pictures.temporal
-                                        : (size_t)width * (size_t)height;
+    const size_t plane = pictures.patch
+                             ? (size_t)pictures.patch * (size_t)(pictures.patch * pictures.temporal)
+                             : (size_t)width * (size_t)height;
     if (sizeof(Sample) == 1) {
 #pragma unroll
         for (int c = 0; c < TO; c++)

@@ -390,9 +390,9 @@ static void check_floats(struct gf_pipeline *gpu, struct gf_format format, int c
     enum { COUNT = 3 };
     static const float mean[] = {0.485f, 0.456f, 0.406f, 0.5f},
                        deviation[] = {0.229f, 0.224f, 0.225f, 0.3f};
-    struct gf_numbers form = {type, layout, channels, 2.5f, mean, deviation};
+    struct gf_numbers form = {type, layout, channels, 2.5f, mean, deviation, 0, 0, 0};
     if (type == GF_NUMBER_UINT8)
-        form = (struct gf_numbers){type, layout, channels, 0, NULL, NULL};
+        form = (struct gf_numbers){.type = type, .layout = layout, .channels = channels};
     const size_t size = type == GF_NUMBER_FLOAT32 ? 4 : type == GF_NUMBER_UINT8 ? 1 : 2;
     const size_t numbers = (size_t)format.width * (size_t)format.height *
                            (size_t)(channels ? channels : format.channels);
