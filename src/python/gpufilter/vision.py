@@ -32,6 +32,9 @@ HALF = (0.5, 0.5, 0.5)
 _PerChannel = Union[float, Sequence[float], None]
 _KERNELS = {"lanczos": "lanczos3", "bicubic": "cubic", "bilinear": "linear", "nearest": "nearest", "box": "box", "hamming": "hamming"}
 
+#: Makes three equal channels of a gray one: colours that aren't gray do so, and red becomes all of them.
+_COLOUR = "duotone=black:#fffffe,colormatrix=1 0 0/1 0 0/1 0 0"
+
 
 def smart_resize(height: int, width: int, factor: int = 28, min_pixels: int = 56 * 56, max_pixels: int = 14 * 14 * 4 * 1280) -> tuple[int, int]:
     """Returns the (height, width) in pixels that Qwen2-VL resizes a picture to: multiples of `factor` whose product lies from
@@ -78,8 +81,8 @@ def _taken(picture: Any) -> Any:
     return picture.convert("RGBA" if "A" in picture.mode or "transparency" in picture.info else "RGB")
 
 
-def _filtered(pictures: Any, chain_of: Callable[[int, int], str], options: Any) -> list[Any]:
-    """Filters each picture by chain_of(height, width); those of one size together."""
+def _filtered(pictures: Any, chain_of: Callable[[int, int], str], options: Any, colour: bool = False) -> list[Any]:
+    """Filters each picture by chain_of(height, width); those of one size together. With `colour` gray ones get three channels before."""
     pictures = [_taken(picture) for picture in (pictures if isinstance(pictures, (list, tuple)) else [pictures])]
     together: dict[str, list[int]] = {}
     for number, picture in enumerate(pictures):
@@ -88,9 +91,10 @@ def _filtered(pictures: Any, chain_of: Callable[[int, int], str], options: Any) 
             chain = chain_of(form.height, form.width)
         except Error as failure:
             raise type(failure)(f"[{number}]: {failure}", failure.status) from None
-        opaque = {1: "duotone=black:white", 2: "flatten,duotone=black:white", 4: "flatten"}
-        chain = ",".join([opaque[form.channels], chain] if form.channels in opaque else [chain])
-        together.setdefault(chain, []).append(number)
+        before = ["flatten"] if form.channels in (2, 4) else []
+        if form.channels < 3 and colour:
+            before.append(_COLOUR)
+        together.setdefault(",".join(before + [chain] if chain else before), []).append(number)
     for chain, numbers in together.items():
         for number, result in zip(numbers, _pipelines.run(chain, [pictures[number] for number in numbers], **options)):
             pictures[number] = result
@@ -167,4 +171,4 @@ def llava(pictures: Any, size: int = 336, crop: Optional[int] = None, *, backgro
     def chain_of(height: int, width: int) -> str:
         side = max(height, width)
         return f"pad={side}:{side}:centre:{colour}," + _resized(size, size, resample) + "," + _cropped(size, size, crop or size)
-    return _numbers(_filtered(pictures, chain_of, options), dtype, layout=layout, channels=3, mean=mean, std=std, scale=scale)
+    return _numbers(_filtered(pictures, chain_of, options, colour=True), dtype, layout=layout, channels=3, mean=mean, std=std, scale=scale)
