@@ -149,7 +149,7 @@ class Floats:
         if self._gray and channels == 1:
             return form.height, form.width
         if self.layout == _abi.GF_FLOATS_PATCHES:
-            patch, _, temporal = self._patches
+            patch, temporal = max(self._patches[0], 1), self._patches[2]  # the library refuses others
             return form.height // patch * (form.width // patch), channels * temporal * patch * patch
         return (channels, form.height, form.width) if self.layout == _abi.GF_FLOATS_NCHW else (form.height, form.width, channels)
 
