@@ -5,8 +5,12 @@ scales the height first where that shrinks more than the width; pictures for whi
 """
 
 import importlib
+import os
 import random
 import struct
+import subprocess
+import sys
+import tempfile
 import unittest
 import warnings
 import zlib
@@ -17,6 +21,7 @@ from support import main, optional
 
 Image, numpy, torch = optional("PIL.Image"), optional("numpy"), optional("torch")
 transformers = optional("transformers") if Image and numpy else None
+SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples", "python")
 RAW = {"dtype": "uint8", "mean": None, "std": None}
 #: (width, height, channels)
 SIZES = ((301, 203, 3), (97, 411, 3), (180, 60, 3), (33, 29, 3), (411, 57, 3), (123, 77, 1), (99, 123, 4), (28, 28, 3))
@@ -135,8 +140,28 @@ class Vision(unittest.TestCase):
         self.both("clip", vision.clip, square, size=50, crop=61)
         square["crop_size"] = {"height": 37, "width": 37}
         self.both("clip", vision.clip, {**square, "resample": 2}, size=50, crop=37, resample="bilinear")
-        self.both("siglip", vision.siglip, {})
+        self.both("siglip", vision.siglip, {"do_convert_rgb": True})
         self.both("llava", vision.llava, {"do_pad": True, "size": {"shortest_edge": 336}, "crop_size": {"height": 336, "width": 336}})
+
+    @unittest.skipUnless(transformers, "there is no transformers with numpy and Pillow")
+    def test_image_processor_of_samples(self):
+        sys.path.insert(0, SAMPLES)
+        import image_processor
+        files = [gf.encode(picture, "png") for picture in self.pictures]
+        with tempfile.TemporaryDirectory() as folder:
+            image_processor.GpufilterImageProcessor(max_pixels=20000, patch_size=16).save_pretrained(folder)
+            made = image_processor.GpufilterImageProcessor.from_pretrained(folder, dtype="float16")
+            rows, grid = vision.qwen2_vl(self.pictures, max_pixels=20000, patch=16, dtype="float16")
+            for images in (files, [files[:2], *self.pictures[2:]]):
+                got = made(images, return_tensors="np")
+                self.assertEqual((bytes_of(got["pixel_values"]), got["image_grid_thw"].tolist()), (bytes_of(rows), grid.tolist()))
+            counts = [made.get_number_of_image_patches(height, width) for width, height, _ in SIZES]
+            self.assertEqual(counts, [rows * columns for _, rows, columns in grid.tolist()])
+            path = os.path.join(folder, "a.png")
+            with open(path, "wb") as file:
+                file.write(files[0])
+            said = subprocess.run([sys.executable, os.path.join(SAMPLES, "image_processor.py"), path], stdout=subprocess.PIPE, check=True)
+            self.assertEqual(said.stdout.decode(), f"{path}: 14 x 22 patches\n")
 
     @unittest.skipUnless(transformers, "there is no transformers with numpy and Pillow")
     def test_smart_resize_beside_transformers(self):
