@@ -144,6 +144,16 @@ class Vision(unittest.TestCase):
         self.both("llava", vision.llava, {"do_pad": True, "size": {"shortest_edge": 336}, "crop_size": {"height": 336, "width": 336}})
 
     @unittest.skipUnless(transformers, "there is no transformers with numpy and Pillow")
+    def test_palettes_beside_transformers(self):
+        its = processor("clip", "CLIP")()
+        for clear in (False, True)[:int(transformers.__version__.split(".")[0]) - 3]:
+            image = Image.frombytes("RGB", (301, 203), self.pictures[0].tobytes()).quantize(50)
+            if clear:
+                image.info["transparency"] = 7
+            bare = its(image, do_normalize=False, do_rescale=False, return_tensors="np")
+            self.compare(f"palette, {clear}", vision.clip(image, device="cpu", **RAW), bare["pixel_values"])
+
+    @unittest.skipUnless(transformers, "there is no transformers with numpy and Pillow")
     def test_image_processor_of_samples(self):
         sys.path.insert(0, SAMPLES)
         import image_processor

@@ -438,8 +438,8 @@ def floats_like(pipeline, result, form):
 
 
 def floats(pipeline, arrays, form, package=None):
-    """Returns the numbers of arrays or DeviceImages of one size as one array of torch or cupy, whose first axis counts them. The
-    work is queued on the current stream.
+    """Returns the numbers of arrays or DeviceImages as one array of torch or cupy of the shape of joined(). The work is queued on the
+    current stream.
     """
     package = package or _device.loaded_package()
     if not package:

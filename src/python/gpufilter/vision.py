@@ -75,10 +75,10 @@ def _cropped(height: int, width: int, size: int) -> str:
 
 def _taken(picture: Any) -> Any:
     """Returns a picture whose modes of Pillow the library knows."""
-    if _pictures.package_of(picture) != "PIL" or picture.mode in ("L", "LA", "RGB", "RGBA"):
-        if _pictures.package_of(picture) != "PIL" or "transparency" not in picture.info:
-            return picture
-    return picture.convert("RGBA" if "A" in picture.mode or "transparency" in picture.info else "RGB")
+    if _pictures.package_of(picture) != "PIL":
+        return picture
+    clear = "transparency" in picture.info or picture.mode == "PA"
+    return picture if picture.mode in ("L", "LA", "RGB", "RGBA") and not clear else picture.convert("RGBA" if clear else "RGB")
 
 
 def _filtered(pictures: Any, chain_of: Callable[[int, int], str], options: Any, colour: bool = False) -> list[Any]:
