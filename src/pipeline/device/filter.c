@@ -287,10 +287,10 @@ static enum gf_status form_of_images(const struct gf_image *images, int count,
                                      const struct gf_numbers *numbers, struct gf_float_form *form,
                                      struct gf_error *error)
 {
-    const struct gf_format first = images[0].format;
-    const bool has_patches = numbers->layout == GF_FLOATS_PATCHES;
     if (count < 1)
         return gf_fail(error, GF_ERROR_USAGE, "count=%d is below 1", count);
+    const struct gf_format first = images[0].format;
+    const bool has_patches = numbers->layout == GF_FLOATS_PATCHES;
     for (int i = 0; i < count; i++) {
         const struct gf_format format = images[i].format;
         struct gf_error why;
