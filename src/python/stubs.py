@@ -60,6 +60,8 @@ class _Options(_Coding, total=False):
     format: _Format
 
 class Image:
+    def __init__(self, image: Any, metadata: Any = None) -> None: ...
+    def __del__(self) -> None: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
@@ -91,6 +93,8 @@ class Image:
     def tobytes(self) -> bytes: ...
 
 class DeviceImage(Image):
+    def __init__(self, batch: Any, image: Any, number: Any) -> None: ...
+    def __del__(self) -> None: ...
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
     def view(self) -> memoryview: ...
@@ -235,6 +239,9 @@ def main(folder):
                        options="\n".join(options_of(_abi, _library)))
     for name, function in gf.filters.items():
         text += filter_of(function, _filters.kinds_of(_library.lib, name), _filters._OPTIONS)
+    for name, module in inspect.getmembers(gf, inspect.ismodule):  # of which checkers need to know no more
+        with open(f"{folder}/gpufilter/{name}.pyi", "w", encoding="utf-8") as file:
+            file.write("from typing import Any\n\n" + "".join(f"{each}: Any\n" for each in vars(module) if not each.startswith("__")))
     with open(f"{folder}/gpufilter/__init__.pyi", "w", encoding="utf-8") as file:
         file.write(text)
 

@@ -145,7 +145,7 @@ class Module(unittest.TestCase):
                 (lambda: gf.decode(7, device="CUDA"), TypeError, "not int 7"),  # as with "cuda", before it opens
                 (lambda: gf.run("blur", picture, warn=print), gf.UsageError, "no option 'warn'"),
                 (lambda: gf.run("blur", picture, formats=["png", "bmp2"]), gf.UsageError, "formats='bmp2'"),
-                (lambda: gf.run("blur", picture, quality="much"), gf.UsageError, "quality='much'"),
+                (lambda: gf.run("blur", picture, quality="much"), gf.UsageError, "quality takes an integer, not str 'much'"),
                 (lambda: gf.run("blur", picture, autorotate="no"), gf.UsageError, "autorotate='no' is neither True nor False"),
                 (lambda: gf.run("blur", picture, stripped=None), gf.UsageError, "stripped takes a number or words, not NoneType"),
                 (lambda: gf.run("blur", picture, timeout_s=10**400), gf.UsageError, "too large"),

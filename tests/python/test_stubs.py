@@ -16,6 +16,7 @@ STUB = os.path.join(os.path.dirname(gf.__file__), "__init__.pyi")
 COMMON = {"region", "feather", "variant"}
 USES = '''
 import io
+import pathlib
 import gpufilter as gf
 
 picture: gf.Image = gf.open("a.png")
@@ -27,9 +28,23 @@ many: list[gf.Image] = gf.decode([data], max_pixels=10**8)
 small: gf.Image = gf.resize(gf.blur(picture, 3, border="wrap", region="1 1 5 5"), w="50%", device="cpu")
 gf.encode(gf.decode(io.BytesIO(data)), "png", file=io.BytesIO())
 length: int = len(gf.Pipeline("blur").run_bytes(open("a.png", "rb"), "png"))
+opened: gf.Image = gf.open(b"a.png", "blur", device="cpu")
+opened.save(pathlib.Path("a.jpg"), quality=80, strip="gps", subsampling=444)
+size: tuple[int, int] = gf.overlay(opened, picture).size
 numbers = gf.decode([data], dtype="float32", layout="NCHW", mean=(0.5, 0.5, 0.5), std=0.2)
 gf.Pipeline("blur", threads=2).run_file("a.png", "b.png")
 done: int = gf.batch(["a.png"], "out/", "blur", print, workers=2, quality=80)["done"]
+'''
+ARRAYS = '''
+import numpy
+import gpufilter as gf
+
+array = numpy.zeros((4, 4, 3), numpy.uint8)
+result: numpy.ndarray = gf.blur(gf.run("blur", array / 255, value_range=(0, 1)), numpy.float32(2), region=array[..., 0])
+gf.pad(gf.convolve(gf.lut(gf.overlay(array, array), array[0]), array[0] / 9), numpy.int64(9), 9, colour=array[0, 0])
+gf.decode([array[0, 0]], dtype=numpy.float32, mean=array[0, 0], std=(1, 2, 3), scale=255)
+gf.save(gf.decode(array[0, 0]), "a.png")
+gf.compare(array, "a.png")
 '''
 MISTAKES = ("gf.blur(picture, border='round')", "gf.blur(picture, radius=2)", "gf.run('blur', picture, qualty=3)",
             "gf.encode(picture, 'tga')", "gf.encode(picture, subsampling='411')", "gf.Pipeline('blur', threads='2')",
@@ -107,13 +122,20 @@ class Stubs(unittest.TestCase):
     def test_mypy(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{folder}/uses.py", "w", encoding="utf-8") as file:
-                file.write(USES + "".join(f"{line}\n" for line in MISTAKES))
+                file.write(USES + "".join(f"{line}\n" for line in MISTAKES) + (ARRAYS if optional("numpy") else ""))
             said = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", folder, f"{folder}/uses.py", STUB],
                                   stdout=subprocess.PIPE, env={**os.environ, "MYPYPATH": os.path.dirname(os.path.dirname(STUB))},
                                   check=False).stdout.decode()
         first = USES.count("\n") + 1
         wrong = {line.split(": error")[0].rpartition("/")[2] for line in said.splitlines() if ": error" in line}
         self.assertEqual(wrong, {f"uses.py:{first + at}" for at in range(len(MISTAKES))}, said)
+
+    @unittest.skipUnless(optional("mypy"), "there is no mypy")
+    def test_stubtest(self):
+        with tempfile.TemporaryDirectory() as folder:  # --ignore-missing-stub: libgpufilter.so looks as if it were a module
+            done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "gpufilter", "--concise", "--ignore-missing-stub"], cwd=folder,
+                                  stdout=subprocess.PIPE, env={**os.environ, **dict.fromkeys(("MYPYPATH", "PYTHONPATH"), os.path.dirname(os.path.dirname(STUB)))}, check=False)
+        self.assertEqual((done.stdout.decode().splitlines(), done.returncode), ([], 0))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import os
 import re
 import sys
 
-from . import _abi, _device, _dlpack, _library, _pictures
+from . import _abi, _device, _dlpack, _library, _pictures, _streams
 from ._library import check, Error, lib, usage, wrong_type
 from ._pictures import package_of
 
@@ -54,7 +54,7 @@ class NewBytes:
 
 
 _PAGE = mmap.PAGESIZE
-_idle = collections.deque(maxlen=2)  # its operations are atomic: no lock that a fork could find taken
+_idle: collections.deque = collections.deque(maxlen=2)  # its operations are atomic: no lock that a fork could find taken
 
 
 class _Lent:
@@ -179,16 +179,16 @@ class Floats:
         made.kept = mean, std
         return made
 
-    def write(self, image, address):
-        """Writes the numbers of an array or an Image to that address."""
+    def write(self, image, address, memory):
+        """Writes the numbers of an array or an Image to that address, of that memory."""
         failure, (picture, owner) = _abi.gf_error(), _pictures.picture(image)
-        check(lib.gf_image_to_numbers(_c.byref(picture), self.numbers(picture.format), address, _c.byref(failure)), failure)
-        del owner
+        form, size = self.numbers(picture.format), picture.pitch * picture.format.height
+        check(_streams.unhurried(size, lib.gf_image_to_numbers, (image, owner, memory), _c.byref(picture), form, address, _c.byref(failure)), failure)
 
     def of(self, image, array):
         """Returns an Image's numbers as an array of the package of `array`."""
         result, address, finish = self.new(self.shape(image), array)
-        self.write(image, address)
+        self.write(image, address, result)
         return finish(result)
 
     def new(self, shape, array):

@@ -12,7 +12,7 @@ from ._library import usage
 from ._pictures import package_of, shape_of
 
 _MOST = 64  # files that are kept
-_kept = collections.OrderedDict()
+_kept: "collections.OrderedDict[str, None]" = collections.OrderedDict()
 
 
 @functools.lru_cache(maxsize=1)

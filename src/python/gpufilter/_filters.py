@@ -15,7 +15,7 @@ from ._library import are_lasting, NAMED, wrong_type
 #: What every filter takes besides its own parameters, where it can.
 _COMMON = ("region", "feather", "variant")
 _OPTIONS = {name for name, _ in _abi.gf_options._fields_} | NAMED.keys() | {"value_range"}
-functions = {}  # those of the module
+functions: dict = {}  # those of the module
 _TYPES = {value: name[len("GF_TYPE_"):].lower() for name, value in _abi.ENUMS["gf_param_type"].items()}
 
 

@@ -5,7 +5,7 @@ import functools
 import sys
 import warnings
 
-from . import _abi, _dlpack
+from . import _abi, _dlpack, _streams
 from ._library import check, lib, usage, wrong_type
 
 _ORDER = "<" if sys.byteorder == "little" else ">"
@@ -301,12 +301,11 @@ def _of_floats(array, value_range):
     image, failure = _abi.gf_image(), _abi.gf_error()
     check(lib.gf_image_alloc(_c.byref(image), form, _c.byref(failure)), failure)
     made = Image(image)
-    status = lib.gf_image_from_numbers(interface["data"][0], _abi.ENUMS["gf_number"]["GF_NUMBER_" + kind.upper()], *range_of(value_range),
-                                       _c.byref(image), _c.byref(failure))
+    status = _streams.unhurried(image.pitch * form.height, lib.gf_image_from_numbers, (owner, made), interface["data"][0],
+                                _abi.ENUMS["gf_number"]["GF_NUMBER_" + kind.upper()], *range_of(value_range), _c.byref(image), _c.byref(failure))
     if status == _abi.GF_ERROR_UNFIT:
         raise usage(failure.text.decode() + ": value_range=(0, 255), say, names another")
     check(status, failure)
-    del owner
     return made
 
 

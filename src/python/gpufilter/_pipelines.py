@@ -12,14 +12,15 @@ import os
 import re
 import tempfile
 import threading
+import time
 
 from . import _abi, _batches, _device, _pictures, _streams
 from ._library import are_lasting, check, Error, lasting, lib, make_options, number_of, text_of, usage, warn, words_of, wrong_type
-from ._streams import can_read, interruptible, is_buffer, watched
+from ._streams import can_read, interruptible, is_buffer, LONG as _LONG, watched
 
 
 _process = os.getpid()
-_LONG = 1 << 18  # bytes of pixels whose call may take longer than a user waits
+_SOON = 0.02  # seconds that a call may take without another thread
 _UNPACKED = 64  # as many bytes of pixels may a byte of a file have
 _SLOW = 16  # as many times longer may an encoder take than a filter
 
@@ -37,6 +38,7 @@ class _Handle:
 
     def __init__(self, chain, options):
         self.process = _process
+        self.pace = float("inf")  # seconds of the last call for a byte of its pixels
         self.left = False  # a thread is within a call of it that nobody waits for
         self.texts = texts = []
         self.options = make_options(options)
@@ -61,19 +63,14 @@ def _text_of_chain(chain):
     return os.fsdecode(text_of(chain, "chain"))
 
 
-class _Result(_abi.gf_image):
-    """A picture that the library allocates."""
+class _Freed:
+    """Memory of a call that was left, which is freed with the thread of that call."""
+
+    def __init__(self, free, memory):
+        self._free, self._memory = free, memory
 
     def __del__(self):
-        lib.gf_image_free(_c.byref(self))
-
-
-class _Bytes(_c.Structure):
-    """Memory that the library allocates."""
-    _fields_ = [("data", _c.c_void_p)]
-
-    def __del__(self):
-        lib.gf_free(self.data)
+        self._free(self._memory)
 
 
 class Pipeline:
@@ -115,27 +112,30 @@ class Pipeline:
         for text in texts:
             warn(text)
 
-    def _call(self, function, *arguments, size=_LONG, given=None, kept=None, progress=None, streams=None):
+    def _call(self, function, *arguments, size=_LONG, given=None, kept=None, left=None, progress=None, streams=None):
         """Calls a function of the library, and returns the metadata of a result in memory.
 
-        size: the bytes of the pixels, as far as they are known; a call for few of them ends soon. given: the picture in memory.
-        kept: what owns the memory of the arguments.
+        size: the bytes of the pixels, as far as they are known; a call for few of them ends soon, if the last one did. given: the picture in memory.
+        kept: what owns the memory of the arguments. left: a list, to which True is added if the call goes on in its thread, which keeps it.
         """
         handle, failure = self._take(), _abi.gf_error()
         self._busy[handle] = threading.get_ident()
         if streams:
             function = streams.around(function)
-        if size >= _LONG:
-            function = functools.partial(interruptible, handle, function, (given, kept, streams))
-        metadata = getattr(given, "_metadata", None)
+        if size >= _LONG or size * handle.pace > _SOON:
+            function = functools.partial(interruptible, handle, function, (given, kept, left, streams))
+        metadata, begin = getattr(given, "_metadata", None), time.perf_counter()
         try:
             if metadata:
                 lib.gf_pipeline_give_metadata(handle.pipeline, metadata.pointer)
             with watched(handle, progress):
                 status = function(handle.pipeline, *arguments, _c.byref(failure))
             taken = lib.gf_pipeline_take_metadata(handle.pipeline)
+            handle.pace = (time.perf_counter() - begin) / max(size, 1)
         finally:
             self._busy.pop(handle, None)
+            if handle.left and left is not None:
+                left.append(True)
             if not handle.left:
                 if metadata:
                     lib.gf_pipeline_give_metadata(handle.pipeline, None)
@@ -271,13 +271,20 @@ class Pipeline:
 
     # The result is freed even if a warning is an error, and not before a call has ended that was left.
     def _image_of(self, function, *arguments, **keywords):
-        result = _Result()
-        return _pictures.Image(result, self._call(function, *arguments, _c.byref(result), **keywords))
+        result, left = _abi.gf_image(), []
+        try:
+            return _pictures.Image(result, self._call(function, *arguments, _c.byref(result), left=left, **keywords))
+        except BaseException:
+            left.append(_Freed(lib.gf_image_free, result)) if left else lib.gf_image_free(_c.byref(result))
+            raise
 
     def _bytes_of(self, function, *arguments, views=False, **keywords):
-        result, size = _Bytes(), _c.c_size_t()
-        self._call(function, *arguments, _c.cast(_c.byref(result), _c.POINTER(_c.c_void_p)), _c.byref(size), kept=(keywords.pop("kept", None), result), **keywords)
-        return _batches.file_of(result.data, size.value, views)
+        result, size, left = _c.c_void_p(), _c.c_size_t(), []
+        try:
+            self._call(function, *arguments, _c.byref(result), _c.byref(size), left=left, **keywords)
+            return _batches.file_of(result, size.value, views)
+        finally:
+            left.append(_Freed(lib.gf_free, result)) if left else lib.gf_free(result)
 
 
 def _no_file(data):
@@ -378,7 +385,7 @@ def numbers(pictures, form):
     shapes = [form.shape_of(_pictures.picture(picture)[0].format) for picture in pictures]
     result, address, finish = form.new(form.joined(shapes), pictures[0])
     for picture, shape in zip(pictures, shapes):
-        form.write(picture, address)
+        form.write(picture, address, result)
         address += form.bytes * math.prod(shape)
     return finish(result)
 

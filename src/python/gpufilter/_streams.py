@@ -67,6 +67,17 @@ def watched(handle, progress):
 
 
 PATIENCE = 0.06  # seconds that a call has to end before it is left
+LONG = 1 << 18  # bytes of pixels whose call may take longer than a user waits
+
+
+class _Nobody:
+    """What stands for a handle where there is none: nothing ends the call before its time."""
+    pipeline, left = None, False
+
+
+def unhurried(size, function, kept, *arguments):
+    """Returns function(*arguments), for so many bytes: for many of them by interruptible()."""
+    return interruptible(_Nobody(), function, kept, *arguments) if size >= LONG else function(*arguments)
 
 
 def interruptible(handle, function, kept, *arguments):
