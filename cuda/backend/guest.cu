@@ -79,15 +79,16 @@ enum gf_status gf_cuda_copy_pictures(struct gf_lane *lane, const struct gf_view 
 /* A thread converts PIXELS pixels of a row at a time. */
 enum { FLOAT_THREADS = 256, PIXELS = 4, AT_ONCE = 64, BLOCKS_A_MULTIPROCESSOR = 8 };
 
-/* The pictures that one launch converts, all of one size. blockIdx.y selects one of them. */
+/* The pictures that one launch converts. blockIdx.y selects one of them. */
 struct float_pictures {
     const unsigned char *data[AT_ONCE];
-    size_t pitch[AT_ONCE];
+    size_t pitch[AT_ONCE], first[AT_ONCE]; /* first: the place of a picture's first number */
+    int width[AT_ONCE], height[AT_ONCE];
     unsigned char *values;
-    int width, height;
     enum gf_number type;
     float scale, mean[4], deviation[4];
-    bool words;   /* rows begin at multiples of 4 bytes */
+    int patch, merge, temporal; /* patch is 0 unless the layout is PATCHES */
+    bool words;                 /* each PIXELS pixels begin at a multiple of 4 bytes */
     bool vectors; /* the numbers of each PIXELS pixels begin at a multiple of their own bytes */
 };
 
@@ -157,14 +158,13 @@ static __device__ __forceinline__ void store(enum gf_number type, unsigned char 
         store_as<unsigned short, ushort4>(values, at, vectors, count, number);
 }
 
-/* Converts `count` pixels, at most PIXELS, and stores their numbers. `first` is the index of the
- * first one in the picture. */
+/* Converts `count` pixels, at most PIXELS, and stores their numbers from number `first` on, those
+ * of a channel `plane` numbers behind those of the one before. */
 template <class Sample, int FROM, int TO, bool PLANES>
 static __device__ __forceinline__ void
 write_pixels(const struct float_pictures &pictures, const struct tables<TO> *table,
-             const Sample (&sample)[PIXELS * FROM], size_t first, int count, unsigned char *values)
+             const Sample (&sample)[PIXELS * FROM], size_t first, size_t plane, int count)
 {
-    const size_t plane = (size_t)pictures.width * (size_t)pictures.height;
 #pragma unroll
     for (int group = 0; group < TO; group++) { /* a group is four adjacent numbers */
         unsigned number[PIXELS];
@@ -176,9 +176,14 @@ write_pixels(const struct float_pictures &pictures, const struct tables<TO> *tab
             number[i] = sizeof(Sample) == 1 ? table->number[c][v & 255]
                                             : number_of(pictures, c, (float)v, 65535.0f);
         }
-        store(pictures.type, values, PLANES ? group * plane + first : first * TO + group * PIXELS,
-              pictures.vectors && count == PIXELS, PLANES ? count : count * TO - group * PIXELS,
-              number);
+        const int copies = PLANES ? pictures.temporal : 1;
+        const size_t square = (size_t)pictures.patch * (size_t)pictures.patch;
+#pragma unroll 1
+        for (int t = 0; t < copies; t++)
+            store(pictures.type, pictures.values,
+                  first + (PLANES ? (size_t)group * plane + (size_t)t * square : group * PIXELS),
+                  pictures.vectors && count == PIXELS, PLANES ? count : count * TO - group * PIXELS,
+                  number);
     }
 }
 
@@ -187,13 +192,13 @@ static __global__ void __launch_bounds__(FLOAT_THREADS)
     floats_kernel(const __grid_constant__ struct float_pictures pictures)
 {
     __shared__ struct tables<sizeof(Sample) == 1 ? TO : 1> table;
-    const int across = (pictures.width + PIXELS - 1) / PIXELS;
-    const unsigned items = (unsigned)across * (unsigned)pictures.height;
-    const unsigned char *const data = pictures.data[blockIdx.y];
-    const size_t pitch = pictures.pitch[blockIdx.y];
-    unsigned char *const values =
-        pictures.values + (size_t)blockIdx.y * TO * (size_t)pictures.width *
-                              (size_t)pictures.height * gf_number_bytes(pictures.type);
+    const int width = pictures.width[blockIdx.y], height = pictures.height[blockIdx.y];
+    const int part = pictures.patch ? pictures.patch : width; /* pixels of a row at a time */
+    const unsigned groups = (unsigned)ceil_div(part, PIXELS),
+                   across = groups * (unsigned)(width / part), items = across * (unsigned)height;
+    const size_t plane = pictures.patch
+                             ? (size_t)pictures.patch * (size_t)(pictures.patch * pictures.temporal)
+                             : (size_t)width * (size_t)height;
     if (sizeof(Sample) == 1) {
 #pragma unroll
         for (int c = 0; c < TO; c++)
@@ -202,15 +207,21 @@ static __global__ void __launch_bounds__(FLOAT_THREADS)
     }
     for (unsigned item = blockIdx.x * FLOAT_THREADS + threadIdx.x; item < items;
          item += gridDim.x * FLOAT_THREADS) {
-        const unsigned y = item / (unsigned)across;
-        const int x = (int)(item - y * (unsigned)across) * PIXELS;
-        const int count = min((int)PIXELS, pictures.width - x);
+        const unsigned y = item / across, group = item - y * across, p = group / groups;
+        const int within = (int)(group - p * groups) * PIXELS, x = (int)p * part + within;
+        const int count = min((int)PIXELS, part - within);
+        const size_t pixel = (size_t)y * (size_t)width + (size_t)x;
+        const size_t first = PLANES && pictures.patch
+                                 ? gf_patch_place(pictures.patch, pictures.merge,
+                                                  TO * pictures.temporal, width, x, (int)y)
+                                 : pixel * (PLANES ? 1 : TO);
         Sample sample[PIXELS * FROM];
-        load<Sample, FROM>((const Sample *)(data + y * pitch) + (size_t)x * FROM, pictures.words,
-                           count, sample);
+        load<Sample, FROM>(
+            (const Sample *)(pictures.data[blockIdx.y] + y * pictures.pitch[blockIdx.y]) +
+                (size_t)x * FROM,
+            pictures.words, count, sample);
         write_pixels<Sample, FROM, TO, PLANES>(pictures, (const struct tables<TO> *)&table, sample,
-                                               (size_t)y * (size_t)pictures.width + (size_t)x,
-                                               count, values);
+                                               pictures.first[blockIdx.y] + first, plane, count);
     }
 }
 
@@ -234,12 +245,13 @@ template <class Sample> static floats_kernel_of *kernel_for(int from, int to, bo
 static struct float_pictures describe(const struct gf_image *images, int count,
                                       const struct gf_float_form *form, unsigned char *values)
 {
-    const bool planes = form->layout == GF_FLOATS_NCHW;
     struct float_pictures pictures = {};
-    size_t places = 0;
+    const int part = form->patch ? form->patch : images[0].format.width;
+    size_t places = form->patch % PIXELS, first = 0;
     pictures.values = values;
-    pictures.width = images[0].format.width;
-    pictures.height = images[0].format.height;
+    pictures.patch = form->patch;
+    pictures.merge = form->merge;
+    pictures.temporal = form->temporal;
     pictures.type = form->type;
     pictures.scale = form->scale;
     for (int c = 0; c < form->channels; c++) {
@@ -249,11 +261,15 @@ static struct float_pictures describe(const struct gf_image *images, int count,
     for (int i = 0; i < count; i++) {
         pictures.data[i] = images[i].data;
         pictures.pitch[i] = images[i].pitch;
+        pictures.width[i] = images[i].format.width;
+        pictures.height[i] = images[i].format.height;
+        pictures.first[i] = first;
+        first += gf_float_count(form, images[i].format);
         places |= (size_t)images[i].data | images[i].pitch;
     }
     pictures.words = places % sizeof(unsigned) == 0;
     pictures.vectors = (uintptr_t)values % (PIXELS * gf_number_bytes(form->type)) == 0 &&
-                       pictures.width * (planes ? 1 : form->channels) % PIXELS == 0;
+                       part * (form->layout == GF_FLOATS_NHWC ? form->channels : 1) % PIXELS == 0;
     return pictures;
 }
 
@@ -261,9 +277,13 @@ static cudaError_t launch(struct float_pictures pictures, int count, struct gf_f
                           const struct gf_float_form *form, int multiprocessors,
                           cudaStream_t stream)
 {
-    const bool planes = form->layout == GF_FLOATS_NCHW;
-    const uint64_t items = (uint64_t)ceil_div(format.width, PIXELS) * (uint64_t)format.height,
-                   needed = (items + FLOAT_THREADS - 1) / FLOAT_THREADS,
+    const bool planes = form->layout != GF_FLOATS_NHWC;
+    uint64_t pixels = 0; /* of the largest picture */
+    for (int i = 0; i < count; i++) {
+        const uint64_t all = (uint64_t)pictures.width[i] * (uint64_t)pictures.height[i];
+        pixels = all > pixels ? all : pixels;
+    }
+    const uint64_t needed = (pixels / PIXELS + FLOAT_THREADS) / FLOAT_THREADS,
                    most = (uint64_t)multiprocessors * BLOCKS_A_MULTIPROCESSOR / (uint64_t)count + 1;
     floats_kernel_of *const kernel =
         format.bits == 8 ? kernel_for<unsigned char>(format.channels, form->channels, planes)
@@ -273,18 +293,26 @@ static cudaError_t launch(struct float_pictures pictures, int count, struct gf_f
     return cudaGetLastError();
 }
 
+static size_t bytes_of_numbers(const struct gf_image *images, int count,
+                               const struct gf_float_form *form)
+{
+    size_t numbers = 0;
+    for (int i = 0; i < count; i++)
+        numbers += gf_float_count(form, images[i].format);
+    return numbers * gf_number_bytes(form->type);
+}
+
 cudaError_t gf_cuda_to_floats(const struct gf_image *images, int count,
                               const struct gf_float_form *form, void *values, int multiprocessors,
                               cudaStream_t stream)
 {
-    const struct gf_format format = images[0].format;
-    const size_t bytes = (size_t)format.width * (size_t)format.height * (size_t)form->channels *
-                         gf_number_bytes(form->type);
+    unsigned char *to = (unsigned char *)values;
     cudaError_t code = cudaSuccess;
     for (int i = 0; i < count && code == cudaSuccess; i += AT_ONCE) {
         const int some = count - i < AT_ONCE ? count - i : AT_ONCE;
-        code = launch(describe(images + i, some, form, (unsigned char *)values + (size_t)i * bytes),
-                      some, format, form, multiprocessors, stream);
+        code = launch(describe(images + i, some, form, to), some, images[0].format, form,
+                      multiprocessors, stream);
+        to += bytes_of_numbers(images + i, some, form);
     }
     return code;
 }
@@ -330,16 +358,14 @@ static enum gf_status to_floats(struct gf_backend *backend, const struct gf_imag
     const struct cuda_backend *const cuda = backend_of(backend);
     struct gf_device_info info;
     struct gf_memory_range known = {};
-    const struct gf_format format = images[0].format;
     GF_TRY(gf_device_describe(cuda->options.device, &info, error));
-    GF_TRY(gf_cuda_owns(backend, values,
-                        (size_t)count * (size_t)format.width * (size_t)format.height *
-                            (size_t)form->channels * gf_number_bytes(form->type),
-                        NULL, error));
-    for (int i = 0; i < count; i++)
+    GF_TRY(gf_cuda_owns(backend, values, bytes_of_numbers(images, count, form), NULL, error));
+    for (int i = 0; i < count; i++) {
+        const struct gf_format format = images[i].format;
         GF_TRY(gf_cuda_owns(backend, images[i].data,
                             images[i].pitch * (size_t)(format.height - 1) + gf_row_bytes(format),
                             &known, error));
+    }
     GF_CUDA_TRY(
         gf_cuda_to_floats(images, count, form, values, info.multiprocessors, (cudaStream_t)stream),
         cuda->options.device, error);

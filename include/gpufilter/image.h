@@ -53,9 +53,9 @@ GF_API enum gf_status gf_image_alloc(struct gf_image *image, struct gf_format fo
 /* Frees the pixels if gf_image_alloc() or a pipeline allocated them, and sets data to NULL. */
 GF_API void gf_image_free(struct gf_image *image);
 
-/* The order of a picture's numbers: all channels of one pixel after another (NHWC), or all pixels
- * of one channel after another (NCHW). */
-enum gf_floats { GF_FLOATS_NHWC, GF_FLOATS_NCHW };
+/* The order of a picture's numbers: all channels of one pixel after another (NHWC), all pixels of
+ * one channel after another (NCHW), or patch after patch (PATCHES, struct gf_numbers). */
+enum gf_floats { GF_FLOATS_NHWC, GF_FLOATS_NCHW, GF_FLOATS_PATCHES };
 
 /* Writes what networks take: (v / M - mean) / deviation of each sample v, in single precision,
  * rounded after each operation. `channels` is 0, for as many as the picture has, or 3; a gray
@@ -77,16 +77,25 @@ enum gf_number {
 
 /* What becomes of samples: (v x scale / M - mean) / deviation, in single precision, rounded after
  * each operation, and at last to the nearest number of the type, to an even one between two. A
- * struct of zeros makes 0..1. */
+ * struct of zeros makes 0..1.
+ *
+ * The layout GF_FLOATS_PATCHES, which Qwen2-VL takes, divides the picture into squares of `patch`
+ * pixels. `merge` x `merge` of them form a block, and the picture's sides must be multiples of
+ * patch x merge. The patches follow each other row by row within a block, and so do the blocks.
+ * Each patch has all pixels of one channel after another, `temporal` times as for so many equal
+ * pictures. */
 struct gf_numbers {
     enum gf_number type;
     enum gf_floats layout;
     int channels;                  /* see gf_image_to_floats() */
     float scale;                   /* the number of the largest sample; 0: 1, or 255 of bytes */
     const float *mean, *deviation; /* see gf_image_to_floats() */
+    int patch;                     /* of the layout GF_FLOATS_PATCHES, 1 or more; else 0 */
+    int merge, temporal;           /* of the same layout; 0: 1. temporal is at most 1024 */
 };
 
-/* Does what gf_image_to_floats() does, for numbers of that form. */
+/* Does what gf_image_to_floats() does, for numbers of that form. Returns GF_ERROR_UNFIT if the
+ * picture does not consist of whole blocks of patches. */
 GF_API enum gf_status gf_image_to_numbers(const struct gf_image *image,
                                           const struct gf_numbers *form, void *values,
                                           struct gf_error *error) GF_CHECKED;

@@ -65,7 +65,9 @@ GF_API enum gf_status gf_pipeline_to_floats(struct gf_pipeline *pipeline, int co
                                             int channels, const float *mean, const float *deviation,
                                             float *values, void *stream,
                                             struct gf_error *error) GF_CHECKED;
-/* Does the same for numbers of the form of gf_image_to_numbers(). */
+/* Does the same for numbers of the form of gf_image_to_numbers(). With GF_FLOATS_PATCHES the
+ * pictures may have several sizes, and the numbers of each begin where those of the one before end:
+ * the rows of patches of a whole batch, in a launch for each 64 pictures. */
 GF_API enum gf_status gf_pipeline_to_numbers(struct gf_pipeline *pipeline, int count,
                                              const struct gf_image *images,
                                              const struct gf_numbers *form, void *values,

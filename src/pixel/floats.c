@@ -49,6 +49,32 @@ static enum gf_status check_form(const struct gf_float_form *form, struct gf_err
     return GF_OK;
 }
 
+/* Sets the members of the layout PATCHES. */
+static enum gf_status set_patches(struct gf_format format, const struct gf_numbers *numbers,
+                                  struct gf_float_form *form, struct gf_error *error)
+{
+    const int patch = numbers->patch, merge = numbers->merge ? numbers->merge : 1,
+              temporal = numbers->temporal ? numbers->temporal : 1;
+    const bool has_patches = form->layout == GF_FLOATS_PATCHES;
+    if (has_patches ? patch < 1 || merge < 1 || temporal < 1 || temporal > 1024
+                    : patch || numbers->merge || numbers->temporal)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "patch=%d, merge=%d and temporal=%d are not those of the layout %s", patch,
+                       numbers->merge, numbers->temporal,
+                       has_patches                      ? "PATCHES"
+                       : form->layout == GF_FLOATS_NCHW ? "NCHW"
+                                                        : "NHWC");
+    const int64_t block = (int64_t)patch * merge;
+    if (has_patches && (format.width % block || format.height % block))
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "picture: %dx%d pixels are no multiples of patch=%d x merge=%d",
+                       format.width, format.height, patch, merge);
+    form->patch = patch;
+    form->merge = merge;
+    form->temporal = temporal;
+    return GF_OK;
+}
+
 enum gf_status gf_float_form_make(struct gf_format format, const struct gf_numbers *numbers,
                                   struct gf_float_form *form, struct gf_error *error)
 {
@@ -64,7 +90,7 @@ enum gf_status gf_float_form_make(struct gf_format format, const struct gf_numbe
         return gf_fail(error, GF_ERROR_UNFIT,
                        "picture: %d channels do not become %d: use grayscale or flatten",
                        format.channels, channels);
-    if (form->layout != GF_FLOATS_NHWC && form->layout != GF_FLOATS_NCHW)
+    if ((unsigned)form->layout > GF_FLOATS_PATCHES)
         return gf_fail(error, GF_ERROR_USAGE, "layout=%d is no layout", (int)form->layout);
     if ((unsigned)form->type > GF_NUMBER_UINT8)
         return gf_fail(error, GF_ERROR_USAGE, "type=%d is no type of numbers", (int)form->type);
@@ -75,6 +101,7 @@ enum gf_status gf_float_form_make(struct gf_format format, const struct gf_numbe
         form->mean[c] = numbers->mean ? numbers->mean[c] : 0;
         form->deviation[c] = numbers->deviation ? numbers->deviation[c] : 1;
     }
+    GF_TRY(set_patches(format, numbers, form, error));
     return check_form(form, error);
 }
 
@@ -109,8 +136,8 @@ GF_INLINE void write_samples(const void *row, int from, int bits, int channels,
         GF_CASE_(GF_NUMBER_UINT8, name, __VA_ARGS__) \
     }
 
-/* Writes `count` channels of a row, `plane` numbers apart, from number `first` on; those of a gray
- * picture are equal. */
+/* Writes the channels of a row of format.width pixels, `plane` numbers apart, from number `first`
+ * on; those of a gray picture are equal. */
 GF_TARGET_CLONES static void write_row(const unsigned char *row, struct gf_format format,
                                        const struct gf_float_form *form, const struct scale *scale,
                                        void *values, size_t first, size_t plane)
@@ -124,6 +151,24 @@ GF_TARGET_CLONES static void write_row(const unsigned char *row, struct gf_forma
                                GF_BY_DEPTH(format.bits, bits,
                                            write_samples(row, from, bits, channels, &scale[c], type,
                                                          values, at, step, format.width))))
+    }
+}
+
+/* Writes row y of a picture of patches. */
+static void write_patches(const struct gf_image *image, int y, const struct gf_float_form *form,
+                          const struct scale *scale, void *values)
+{
+    const int patch = form->patch;
+    const size_t square = (size_t)patch * (size_t)patch;
+    const unsigned char *row = image->data + (size_t)y * image->pitch;
+    struct gf_format part = image->format;
+    part.width = patch;
+    for (int x = 0; x < image->format.width; x += patch, row += gf_row_bytes(part)) {
+        const size_t first = gf_patch_place(patch, form->merge, form->channels * form->temporal,
+                                            image->format.width, x, y);
+        for (int t = 0; t < form->temporal; t++)
+            write_row(row, part, form, scale, values, first + (size_t)t * square,
+                      (size_t)form->temporal * square);
     }
 }
 
@@ -153,9 +198,13 @@ enum gf_status gf_image_to_numbers(const struct gf_image *image, const struct gf
     const size_t plane =
         form.layout == GF_FLOATS_NCHW ? (size_t)format.width * (size_t)format.height : 0;
     const size_t row = (size_t)format.width * (plane ? 1 : (size_t)form.channels);
-    for (int y = 0; y < format.height; y++)
-        write_row(image->data + (size_t)y * image->pitch, format, &form, scale, values,
-                  (size_t)y * row, plane);
+    for (int y = 0; y < format.height; y++) {
+        if (form.layout == GF_FLOATS_PATCHES)
+            write_patches(image, y, &form, scale, values);
+        else
+            write_row(image->data + (size_t)y * image->pitch, format, &form, scale, values,
+                      (size_t)y * row, plane);
+    }
     return GF_OK;
 }
 

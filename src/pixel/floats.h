@@ -12,6 +12,7 @@ struct gf_float_form {
     enum gf_floats layout;
     int channels; /* numbers of a pixel: as many as the picture's channels, or 3 of a gray one */
     float scale, mean[4], deviation[4];
+    int patch, merge, temporal; /* patch is 0, and the others 1, without the layout PATCHES */
 };
 
 /* Checks the arguments of gf_image_to_numbers() for pictures of that format, and makes *form. */
@@ -21,6 +22,23 @@ enum gf_status gf_float_form_make(struct gf_format format, const struct gf_numbe
 GF_HOST_DEVICE size_t gf_number_bytes(enum gf_number type)
 {
     return type == GF_NUMBER_FLOAT32 ? 4 : type == GF_NUMBER_UINT8 ? 1 : 2;
+}
+
+/* Returns how many numbers a picture of that format becomes. */
+GF_HOST_DEVICE size_t gf_float_count(const struct gf_float_form *form, struct gf_format format)
+{
+    return (size_t)format.width * (size_t)format.height * (size_t)(form->channels * form->temporal);
+}
+
+/* Returns the place of the first number of pixel (x, y) in a picture of patches. */
+GF_HOST_DEVICE size_t gf_patch_place(int patch, int merge, int numbers, int width, int x, int y)
+{
+    const int column = x / patch, row = y / patch, block = column / merge, line = row / merge;
+    const size_t before = (size_t)line * (size_t)(width / patch) + (size_t)(block * merge),
+                 at = before * (size_t)merge +
+                      (size_t)((row - line * merge) * merge + column - block * merge);
+    return at * (size_t)numbers * (size_t)patch * (size_t)patch +
+           (size_t)(y - row * patch) * (size_t)patch + (size_t)(x - column * patch);
 }
 
 /* Returns the nearest half; v is not NaN. The sum with 0.5 rounds a number below the least normal

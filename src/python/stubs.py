@@ -234,7 +234,7 @@ def main(folder):
         print(f"the module's types are left out: {why}")
         return
     from gpufilter import _abi, _filters, _library
-    text = HEAD.format(layouts=literal(name[len("GF_FLOATS_"):] for name in _abi.ENUMS["gf_floats"]),
+    text = HEAD.format(layouts=literal(name[len("GF_FLOATS_"):] for name in _abi.ENUMS["gf_floats"] if name != "GF_FLOATS_PATCHES"),
                        formats=literal(_library.words_of("gf_file_format")),
                        options="\n".join(options_of(_abi, _library)))
     for name, function in gf.filters.items():

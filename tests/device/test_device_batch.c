@@ -390,9 +390,9 @@ static void check_floats(struct gf_pipeline *gpu, struct gf_format format, int c
     enum { COUNT = 3 };
     static const float mean[] = {0.485f, 0.456f, 0.406f, 0.5f},
                        deviation[] = {0.229f, 0.224f, 0.225f, 0.3f};
-    struct gf_numbers form = {type, layout, channels, 2.5f, mean, deviation};
+    struct gf_numbers form = {type, layout, channels, 2.5f, mean, deviation, 0, 0, 0};
     if (type == GF_NUMBER_UINT8)
-        form = (struct gf_numbers){type, layout, channels, 0, NULL, NULL};
+        form = (struct gf_numbers){.type = type, .layout = layout, .channels = channels};
     const size_t size = type == GF_NUMBER_FLOAT32 ? 4 : type == GF_NUMBER_UINT8 ? 1 : 2;
     const size_t numbers = (size_t)format.width * (size_t)format.height *
                            (size_t)(channels ? channels : format.channels);
@@ -443,6 +443,45 @@ static void test_floats(void **state)
     gf_pipeline_close(gpu);
 }
 
+/* Patches of pictures of several sizes, in one call. */
+static void test_patches(void **state)
+{
+    enum { COUNT = 3, SIDE = 28, MOST = 5 * SIDE * SIDE * 3 * 2 };
+    static float expected[MOST], is[COUNT * MOST];
+    static const int sizes[COUNT][2] = {{5, 1}, {1, 2}, {2, 2}};
+    const struct gf_numbers form = {
+        .layout = GF_FLOATS_PATCHES, .patch = SIDE / 2, .merge = 2, .temporal = 2};
+    struct gf_image here[COUNT], there[COUNT];
+    void *values;
+    need_gpu();
+    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, "");
+    assert_int_equal(cudaMalloc(&values, sizeof is), cudaSuccess);
+    for (int i = 0; i < COUNT; i++) {
+        here[i] = picture_random(format_of(sizes[i][0] * SIDE, sizes[i][1] * SIDE, 3, 8), 0, 1);
+        there[i] = copy_to_device(&here[i], 16);
+    }
+    assert_ok("patches", gf_pipeline_to_numbers(gpu, COUNT, there, &form, values, NULL, &error),
+              &error);
+    assert_int_equal(cudaMemcpy(is, values, sizeof is, cudaMemcpyDeviceToHost), cudaSuccess);
+    size_t at = 0;
+    for (int i = 0; i < COUNT; i++) {
+        const size_t count = (size_t)sizes[i][0] * (size_t)sizes[i][1] * SIDE * SIDE * 3 * 2;
+        assert_ok("patches", gf_image_to_numbers(&here[i], &form, expected, &error), &error);
+        assert_memory_equal(is + at, expected, count * sizeof *is);
+        at += count;
+    }
+    there[1].format.width--;
+    assert_int_equal(gf_pipeline_to_numbers(gpu, COUNT, there, &form, values, NULL, &error),
+                     GF_ERROR_UNFIT);
+    assert_non_null(strstr(error.text, "[1]: picture: 27x56 pixels are no multiples of patch=14"));
+    for (int i = 0; i < COUNT; i++) {
+        cudaFree(there[i].data);
+        picture_free(&here[i]);
+    }
+    cudaFree(values);
+    gf_pipeline_close(gpu);
+}
+
 /* More pictures than a launch has. */
 static void test_many_floats(void **state)
 {
@@ -488,7 +527,8 @@ int main(void)
         cmocka_unit_test(test_decoding),       cmocka_unit_test(test_pinned_bytes),
         cmocka_unit_test(test_callers_images), cmocka_unit_test(test_damaged_files),
         cmocka_unit_test(test_encoding),       cmocka_unit_test(test_pictures_elsewhere),
-        cmocka_unit_test(test_floats),         cmocka_unit_test(test_many_floats)};
+        cmocka_unit_test(test_floats),         cmocka_unit_test(test_patches),
+        cmocka_unit_test(test_many_floats)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -84,7 +84,8 @@ static void test_mistakes(void **state)
 {
     const float zero[] = {1, 0, 1}, infinite[] = {0, 0, INFINITY}, nan[] = {NAN, 1, 1};
     const struct gf_image image = picture(3, 8), empty = {.format = {WIDTH, HEIGHT, 3, 8}};
-    assert_refused(&image, 2, NULL, NULL, "layout=2 is no layout");
+    assert_refused(&image, 3, NULL, NULL, "layout=3 is no layout");
+    assert_refused(&image, 2, NULL, NULL, "patch=0, merge=0 and temporal=0 are not those of");
     assert_refused(&image, 0, infinite, NULL, "mean=inf of channel 2");
     assert_refused(&image, 0, NULL, zero, "deviation=0 of channel 1");
     assert_refused(&image, 0, NULL, nan, "channel 0 is not a finite positive number");
@@ -132,6 +133,69 @@ static double bfloat(uint16_t bits)
     return (double)v;
 }
 
+/* The definition, one number after the other: for pictures of 1 to 3 patches in a block. */
+static void test_patches(void **state)
+{
+    static const int table[][5] = {
+        {3, 2, 2, 3, 3}, {7, 1, 1, 3, 3}, {2, 3, 1, 1, 3}, {4, 1, 3, 4, 0}, {1, 2, 2, 2, 0}};
+    for (size_t i = 0; i < 2 * sizeof table / sizeof *table; i++) {
+        const int *const row = table[i / 2], patch = row[0], merge = row[1], temporal = row[2],
+                         side = patch * merge;
+        static unsigned char samples[40 * 40 * 8];
+        static float is[40 * 40 * 16], planes[40 * 40 * 4];
+        const struct gf_image image = {{5 * side, 2 * side, row[3], i % 2 ? 8 : 16},
+                                       (size_t)(5 * side * row[3] * 2),
+                                       samples,
+                                       false};
+        const int channels = row[4] ? row[4] : row[3], width = 5 * side, height = 2 * side;
+        assert_true(width <= 40 && width * height * channels * temporal <= 40 * 40 * 16);
+        for (size_t k = 0; k < sizeof samples; k++)
+            samples[k] = (unsigned char)(k * 151 + k / 7);
+        struct gf_numbers form = {
+            .layout = GF_FLOATS_NCHW, .channels = row[4], .mean = mean, .deviation = deviation};
+        assert_int_equal(gf_image_to_numbers(&image, &form, planes, &failure), GF_OK);
+        form.layout = GF_FLOATS_PATCHES;
+        form.patch = patch;
+        form.merge = merge;
+        form.temporal = temporal;
+        assert_int_equal(gf_image_to_numbers(&image, &form, is, &failure), GF_OK);
+        int at = 0;
+        for (int block = 0; block < 2 * 5; block++)
+            for (int part = 0; part < merge * merge; part++)
+                for (int c = 0; c < channels; c++)
+                    for (int t = 0; t < temporal; t++)
+                        for (int pixel = 0; pixel < patch * patch; pixel++) {
+                            const int x = block % 5 * side + part % merge * patch + pixel % patch,
+                                      y = block / 5 * side + part / merge * patch + pixel / patch;
+                            assert_true(is[at++] == planes[(c * height + y) * width + x]);
+                        }
+        assert_int_equal(at, width * height * channels * temporal);
+    }
+}
+
+static void test_mistakes_of_patches(void **state)
+{
+    const struct gf_image image = picture(3, 8);
+    const struct {
+        struct gf_numbers form;
+        enum gf_status status;
+        const char *words;
+    } table[] = {
+        {{.layout = GF_FLOATS_PATCHES, .patch = -1}, GF_ERROR_USAGE, "patch=-1"},
+        {{.layout = GF_FLOATS_PATCHES, .patch = 1, .merge = -2}, GF_ERROR_USAGE, "merge=-2"},
+        {{.layout = GF_FLOATS_PATCHES, .patch = 1, .temporal = 1025}, GF_ERROR_USAGE, "=1025"},
+        {{.layout = GF_FLOATS_NCHW, .patch = 1}, GF_ERROR_USAGE, "of the layout NCHW"},
+        {{.temporal = 2}, GF_ERROR_USAGE, "of the layout NHWC"},
+        {{.layout = GF_FLOATS_PATCHES, .patch = 5}, GF_ERROR_UNFIT, "37x5 pixels are no multiples"},
+        {{.layout = GF_FLOATS_PATCHES, .patch = 37}, GF_ERROR_UNFIT, "of patch=37 x merge=1"},
+        {{.layout = GF_FLOATS_PATCHES, .patch = 1 << 20, .merge = 1 << 20}, GF_ERROR_UNFIT, ""}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        assert_int_equal(gf_image_to_numbers(&image, &table[i].form, values, &failure),
+                         table[i].status);
+        assert_non_null(strstr(failure.text, table[i].words));
+    }
+}
+
 /* Numbers of 16 bits and bytes are the nearest ones to those of single precision. */
 static void test_types(void **state)
 {
@@ -160,7 +224,7 @@ static void test_types(void **state)
             for (int i = 0; i < WIDTH * HEIGHT * 3; i++)
                 assert_true(bfloat(words[i]) == rounded((double)values[i], 8, -133));
         }
-        const struct gf_numbers plain = {GF_NUMBER_UINT8, GF_FLOATS_NHWC, 0, 0, NULL, NULL};
+        const struct gf_numbers plain = {.type = GF_NUMBER_UINT8};
         assert_int_equal(gf_image_to_numbers(&image, &plain, bytes, &failure), GF_OK);
         for (int i = 0; i < WIDTH * HEIGHT * 3; i++) {
             const int v = sample_of(&image, i / 3 % WIDTH, i / 3 / WIDTH, i % 3);
@@ -232,10 +296,14 @@ static void test_ranges(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formula),       cmocka_unit_test(test_types),
-        cmocka_unit_test(test_scale),         cmocka_unit_test(test_from_numbers),
-        cmocka_unit_test(test_ranges),        cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_other_channels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formula),
+                                       cmocka_unit_test(test_patches),
+                                       cmocka_unit_test(test_mistakes_of_patches),
+                                       cmocka_unit_test(test_types),
+                                       cmocka_unit_test(test_scale),
+                                       cmocka_unit_test(test_from_numbers),
+                                       cmocka_unit_test(test_ranges),
+                                       cmocka_unit_test(test_mistakes),
+                                       cmocka_unit_test(test_other_channels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -282,15 +282,27 @@ enum gf_status gf_filter_batch(struct gf_pipeline *pipeline, int count,
 
 /* Pictures in a device's memory as the floating-point numbers that networks take. */
 
-/* Checks the pictures, which have one format. */
-static enum gf_status check_images(const struct gf_image *images, int count, struct gf_error *error)
+/* Checks the pictures, which have one format, though as patches several sizes, and makes *form. */
+static enum gf_status form_of_images(const struct gf_image *images, int count,
+                                     const struct gf_numbers *numbers, struct gf_float_form *form,
+                                     struct gf_error *error)
 {
     if (count < 1)
         return gf_fail(error, GF_ERROR_USAGE, "count=%d is below 1", count);
+    const struct gf_format first = images[0].format;
+    const bool has_patches = numbers->layout == GF_FLOATS_PATCHES;
     for (int i = 0; i < count; i++) {
+        const struct gf_format format = images[i].format;
+        struct gf_error why;
         GF_TRY(gf_image_check(&images[i], "picture", error));
-        if (memcmp(&images[i].format, &images[0].format, sizeof images[0].format))
+        if (format.channels != first.channels || format.bits != first.bits ||
+            (!has_patches && (format.width != first.width || format.height != first.height)))
             return gf_fail(error, GF_ERROR_UNFIT, "[%d]: its format is not that of [0]", i);
+        if (i && !has_patches)
+            continue;
+        const enum gf_status status = gf_float_form_make(format, numbers, form, &why);
+        if (status)
+            return gf_fail(error, status, "[%d]: %s", i, why.text);
     }
     return GF_OK;
 }
@@ -318,11 +330,10 @@ enum gf_status gf_pipeline_to_numbers(struct gf_pipeline *pipeline, int count,
     GF_NOT_NULL(numbers, error);
     GF_NOT_NULL(values, error);
     struct gf_float_form form;
-    GF_TRY(check_images(images, count, error));
+    GF_TRY(form_of_images(images, count, numbers, &form, error));
     if (pipeline->options.device != GF_DEVICE_CUDA || !pipeline->backend->calls->to_floats)
         return gf_fail(error, GF_ERROR_USAGE,
                        "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
-    GF_TRY(gf_float_form_make(images[0].format, numbers, &form, error));
     struct gf_backend *const backend = pipeline->backend;
     const int before = backend->calls->bind(backend);
     enum gf_status status = backend->calls->ready(backend, error);

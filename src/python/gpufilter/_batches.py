@@ -120,8 +120,12 @@ def numbers_of(value, name, channels):
 class Floats:
     """How a result becomes an array of numbers."""
 
-    def __init__(self, dtype, layout=None, channels=None, mean=None, std=None, scale=None, gray=False):
+    def __init__(self, dtype, layout=None, channels=None, mean=None, std=None, scale=None, gray=False, patches=None):
         layouts = {name[len("GF_FLOATS_"):]: value for name, value in _abi.ENUMS["gf_floats"].items()}
+        if patches:  # struct gf_numbers' patch, merge, temporal
+            layout = "PATCHES"
+        else:
+            del layouts["PATCHES"]
         if layout is not None and layout not in list(layouts):
             raise usage(f"layout={layout!r} is none of {', '.join(layouts)}")
         if channels is not None and (isinstance(channels, str) or str(channels) != "3"):
@@ -132,6 +136,7 @@ class Floats:
         self.kind = "float32" if dtype == "float64" else dtype  # what the library writes
         self.torch = False  # what is no array becomes a tensor
         self._gray = gray  # a gray picture has no axis of channels
+        self._patches = patches or (0, 0, 0)
 
     @property
     def bytes(self):
@@ -143,11 +148,26 @@ class Floats:
         channels = self.channels or form.channels
         if self._gray and channels == 1:
             return form.height, form.width
+        if self.layout == _abi.GF_FLOATS_PATCHES:
+            patch, temporal = max(self._patches[0], 1), self._patches[2]  # the library refuses others
+            return form.height // patch * (form.width // patch), channels * temporal * patch * patch
         return (channels, form.height, form.width) if self.layout == _abi.GF_FLOATS_NCHW else (form.height, form.width, channels)
 
     def shape(self, image):
         """Returns the shape of an Image's numbers."""
         return self.shape_of(image._image.format)
+
+    def joined(self, shapes):
+        """Returns the shape of the numbers of several pictures, which follow each other as patches, and are counted by the first axis
+        otherwise."""
+        if not shapes:
+            raise usage("an array of no pictures has no size")
+        if self.layout == _abi.GF_FLOATS_PATCHES:
+            return sum(rows for rows, _ in shapes), shapes[0][1]
+        for place, shape in enumerate(shapes):
+            if shape != shapes[0]:
+                raise usage(f"[{place}]: its numbers have the shape {shape}, those of [0] {shapes[0]}: resize them in the chain")
+        return (len(shapes),) + shapes[0]
 
     def numbers(self, form):
         """Returns the struct gf_numbers for pictures of that struct gf_format."""
@@ -155,14 +175,15 @@ class Floats:
         mean, std = numbers_of(self.mean, "mean", channels), numbers_of(self.std, "std", channels)
         floats = _c.POINTER(_c.c_float)
         made = _abi.gf_numbers(_abi.ENUMS["gf_number"]["GF_NUMBER_" + self.kind.upper()], self.layout, channels, self.scale or 0,
-                               mean and _c.cast(mean, floats), std and _c.cast(std, floats))
+                               mean and _c.cast(mean, floats), std and _c.cast(std, floats), *self._patches)
         made.kept = mean, std
         return made
 
     def write(self, image, address, memory):
-        """Writes an Image's numbers to that address, of that memory."""
-        failure, form, size = _abi.gf_error(), self.numbers(image._image.format), image._image.pitch * image.height
-        check(_streams.unhurried(size, lib.gf_image_to_numbers, (image, memory), _c.byref(image._image), form, address, _c.byref(failure)), failure)
+        """Writes the numbers of an array or an Image to that address, of that memory."""
+        failure, (picture, owner) = _abi.gf_error(), _pictures.picture(image)
+        form, size = self.numbers(picture.format), picture.pitch * picture.format.height
+        check(_streams.unhurried(size, lib.gf_image_to_numbers, (image, owner, memory), _c.byref(picture), form, address, _c.byref(failure)), failure)
 
     def of(self, image, array):
         """Returns an Image's numbers as an array of the package of `array`."""
@@ -198,7 +219,7 @@ def _numpy_type(name):
     return name
 
 
-def form_of(dtype, layout, channels, mean, std, scale):
+def form_of(dtype, layout, channels, mean, std, scale, patches=None):
     """Returns a Floats for the arguments of run() and decode(); None: results are pictures."""
     if dtype is layout is channels is mean is std is scale is None:
         return None
@@ -209,7 +230,7 @@ def form_of(dtype, layout, channels, mean, std, scale):
     name, names = _pictures.type_name(dtype), _library.words_of("gf_number")
     if name not in names:
         raise usage(f"dtype={dtype!r} is none of {', '.join(names)}")
-    form = Floats(name, **arguments)
+    form = Floats(name, **arguments, patches=patches)
     form.torch = package_of(dtype) == "torch"
     return form
 
@@ -417,26 +438,21 @@ def floats_like(pipeline, result, form):
 
 
 def floats(pipeline, arrays, form, package=None):
-    """Returns the numbers of arrays or DeviceImages of one size as one array of torch or cupy, whose first axis counts them. The
-    work is queued on the current stream.
+    """Returns the numbers of arrays or DeviceImages as one array of torch or cupy of the shape of joined(). The work is queued on the
+    current stream.
     """
     package = package or _device.loaded_package()
     if not package:
         raise usage("numbers in a device's memory are arrays of torch or cupy: import one of them")
     pictures = [_pictures.picture(array) for array in arrays]
-    if not pictures:
-        raise usage("an array of no pictures has no size")
-    number, shape = _device.number_of(arrays[0]), form.shape_of(pictures[0][0].format)
-    for place, (image, _) in enumerate(pictures):
-        if form.shape_of(image.format) != shape:
-            raise usage(f"[{place}]: its numbers have the shape {form.shape_of(image.format)}, those of [0] {shape}: "
-                        "resize them in the chain")
-    result = package.numbers((len(pictures),) + shape, form.kind, number)
+    shape = form.joined([form.shape_of(image.format) for image, _ in pictures])
+    number = _device.number_of(arrays[0])
+    result = package.numbers(shape, form.kind, number)
     address, stream = package.address(result), package.stream(number)
     for _, same in itertools.groupby((image for image, _ in pictures), lambda image: (image.format.channels, image.format.bits)):
         images = list(same)
         _write_floats(pipeline, images, form, address, stream)
-        address += form.bytes * len(images) * shape[0] * shape[1] * shape[2]
+        address += form.bytes * sum(math.prod(form.shape_of(image.format)) for image in images)
     return result
 
 

@@ -6,6 +6,7 @@ import concurrent.futures
 import ctypes as _c
 import functools
 import io
+import math
 import operator
 import os
 import re
@@ -379,18 +380,13 @@ def _numbered(work, pipeline, number, item):
         raise type(failure)(f"[{number}]: {failure}", failure.status) from None
 
 
-def _stacked(images, form, workers):
-    """Returns the numbers of Images of one size as one array, whose first axis counts the pictures."""
-    if not images:
-        raise usage("an array of no pictures has no size")
-    shapes = [form.shape(image) for image in images]
-    for number, shape in enumerate(shapes):
-        if shape != shapes[0]:
-            raise usage(f"[{number}]: its numbers have the shape {shape}, those of [0] {shapes[0]}: resize them in the chain")
-    result, address, finish = form.new((len(images),) + shapes[0], images[0])
-    size = form.bytes * shapes[0][0] * shapes[0][1] * shapes[0][2]
-    for number, image in enumerate(images):
-        form.write(image, address + number * size, result)
+def numbers(pictures, form):
+    """Returns the numbers of arrays or Images in the host's memory as one array of the package of the first."""
+    shapes = [form.shape_of(_pictures.picture(picture)[0].format) for picture in pictures]
+    result, address, finish = form.new(form.joined(shapes), pictures[0])
+    for picture, shape in zip(pictures, shapes):
+        form.write(picture, address, result)
+        address += form.bytes * math.prod(shape)
     return finish(result)
 
 
@@ -440,7 +436,7 @@ def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None,
         image = _kept(chain, options).decode(data)
         return form.of(image, image) if form else image
     images = _each(Pipeline.decode, list(data), workers, chain, options)
-    return _stacked(images, form, workers) if form else images
+    return numbers(images, form) if form else images
 
 
 def _decode_on_device(data, chain, form, workers, options):
