@@ -155,6 +155,8 @@ if [ -z "$lacking" ]; then
     [ "$(grep -c ' is read$' stderr)" = 3 ] || problem "$(cat stderr)"
     grep -q ': the full size is read$' stderr || problem "$(cat stderr)"
     same out.ppm full.ppm
+    run 0 gpufilter -i bad.tif -o tiles.dzi thumbnail=40 --progress=json
+    grep -q '"tiles":7,"tiles_done":7,"at_end":true' stderr || problem "$(cat stderr)"
     run 0 gpufilter -i bad.tif -o out.ppm resize=40:30
     ! grep -q level stderr || problem "$(cat stderr)"
     damage 0
