@@ -291,6 +291,14 @@ run 0 gpufilter -i small.png -o link.dzi --resume=link.log
 run 2 gpufilter -i behind/real_files/3/0_0.jpeg -o link.dzi
 run 2 gpufilter -i odd.png -o link.dzi -o behind/real.dzi
 
+begin "a .dzi, .szi or .zip without a stem is the name of no pyramid"
+mkdir stemless
+for name in .dzi stemless/.dzi stemless/.szi 'stemless/.zip --pyramid=dz'; do
+    # shellcheck disable=SC2086 # words
+    run 2 gpufilter -i small.png -o $name
+done
+[ -z "$(ls -A stemless)" ] || problem "$(ls -A stemless)"
+
 begin "--keep-times: what describes the tiles has the time of the input, and the folder"
 cp small.png timed.png && touch -d 2001-02-03 timed.png
 run 0 gpufilter -i timed.png -o timed.dzi --keep-times

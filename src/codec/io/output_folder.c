@@ -76,7 +76,7 @@ static void look_into(int fd, const char *within, int depth, struct contents *co
     DIR *const entries = fd < 0 ? NULL : fdopendir(fd);
     char path[200];
     if (!entries) {
-        snprintf(contents->other, sizeof contents->other, "%.79s", within);
+        snprintf(contents->other, sizeof contents->other, "%.79s", *within ? within : ".");
         if (fd >= 0)
             close(fd);
         return;
