@@ -5,16 +5,6 @@ if ! gpufilter --version | grep -q '^formats:.*slide'; then
     return 0
 fi
 
-# le32 NUMBER...: four bytes each, the lowest first.
-le32()
-{
-    for number; do
-        # shellcheck disable=SC2059 # the octal digits are the format
-        printf "$(printf '\\%03o\\%03o\\%03o\\%03o' $((number & 255)) $((number >> 8 & 255)) $((number >> 16 & 255)) \
-            $((number >> 24 & 255)))"
-    done
-}
-
 # ndpi JPEG WIDTH HEIGHT: a slide of Hamamatsu with one JPEG, of 4,000 pixels a millimetre and a lens of 20x.
 ndpi()
 {
