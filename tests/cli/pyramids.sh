@@ -365,3 +365,9 @@ kill -TERM $job 2>/dev/null
 wait $job 2>/dev/null
 [ "$(find . -maxdepth 1 -name '.k*' | wc -l)" -eq 0 ] || problem "left behind: $(find . -maxdepth 1 -name '.k*' | head -3)"
 [ "$(cksum k.dzi k_files/*/0_0.jpeg)" = "$before" ] || problem "the older pyramid has changed"
+mkdir larges && cp large.ppm larges/1.ppm && cp large.ppm larges/2.ppm
+for after in 0.1 0.15 0.2 0.25; do
+    timeout -s TERM $after "$GPUFILTER" -i larges -o cut --pyramid=zoomify --tile-size=4 2>said
+    ! grep -q 'No such file' said || problem "it tells of the folder that it removes: $(cat said)"
+    [ "$(find cut -mindepth 1 -maxdepth 1 -name '.*' | wc -l)" -eq 0 ] || problem "left behind: $(ls -A cut)"
+done
