@@ -157,6 +157,16 @@ absent()
     done
 }
 
+# le32 NUMBER...: four bytes each, the lowest first.
+le32()
+{
+    for number; do
+        # shellcheck disable=SC2059 # the octal digits are the format
+        printf "$(printf '\\%03o\\%03o\\%03o\\%03o' $((number & 255)) $((number >> 8 & 255)) $((number >> 16 & 255)) \
+            $((number >> 24 & 255)))"
+    done
+}
+
 same()
 {
     cmp -s "$1" "$2" || problem "$1 and $2 differ"

@@ -105,8 +105,8 @@ static void show_json(const struct gf_progress *progress, const struct gf_batch_
     gf_json_number(&json, "pictures_per_s", rates.pictures_per_s, 1);
     gf_json_number(&json, "eta_s", rates.left_s, 1);
     gf_json_string(&json, "bound_by", progress_bound(state));
-    gf_json_number(&json, "tiles", state->tiles, 0);
-    gf_json_number(&json, "tiles_done", state->tiles_done, 0);
+    gf_json_number(&json, "tiles", (double)state->tiles, 0);
+    gf_json_number(&json, "tiles_done", (double)state->tiles_done, 0);
     gf_json_bool(&json, "at_end", at_end);
     gf_json_end(&json);
 }
@@ -139,7 +139,7 @@ static void describe_picture(const struct gf_batch_state *state, char *text, siz
 {
     char left[32], tiles[48] = "";
     if (state->tiles)
-        snprintf(tiles, sizeof tiles, " %d/%d tiles", state->tiles_done, state->tiles);
+        snprintf(tiles, sizeof tiles, " %lld/%lld tiles", state->tiles_done, state->tiles);
     put_duration(left, sizeof left,
                  state->part > 0 ? state->elapsed_s * (1 - state->part) / state->part : -1);
     snprintf(text, size, "%s left %s", tiles, left);

@@ -1,4 +1,5 @@
 /* Tells slides, the gigapixels of microscopes, from other files. Most begin as a TIFF or a JPEG. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,16 +21,20 @@ static bool has_extension(const char *name, const char *list)
 
 /* Whether a TIFF is of a maker whose files the TIFF reader does not show as they are meant: one
  * JPEG that is too large for libjpeg (Hamamatsu), tiles that overlap or are left out (Ventana,
- * Philips), or several scans on one slide (Leica). */
+ * Philips), or several scans on one slide (Leica). Philips' are read without OpenSlide if they are
+ * no file with a name, as it needs: the TIFF reader gives their pixels, or says that one is left
+ * out. */
 static bool is_slide_tiff(struct gf_input *input)
 {
     enum { NDPI = 65420 };
+    char path[PATH_MAX];
     uint64_t first;
     const struct gf_ifd_reader reader = gf_ifd_reader_of(input, &first);
     if (has_extension(gf_input_name(input), "ndpi scn bif"))
         return true;
     char *const software = first ? gf_ifd_text(&reader, first, GF_IFD_SOFTWARE) : NULL;
-    const bool philips = software && !strncmp(software, "Philips", 7);
+    const bool philips = software && !strncmp(software, "Philips", 7) &&
+                         gf_input_path(input, path, sizeof path);
     free(software);
     return philips || (first && gf_ifd_has(&reader, first, NDPI));
 }

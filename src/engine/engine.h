@@ -105,7 +105,8 @@ void gf_buffer_pool_clear(struct gf_buffer_pool *buffers);
  * and may set `cancelled`, so that the schedule fails before its next band. `watch` is called after
  * each band, by one thread at a time, and cancels by returning false; NULL: nobody watches. */
 struct gf_schedule_progress {
-    atomic_int done, total, tiles_done, tiles; /* tiles: of the pyramids that are being written */
+    atomic_int done, total;
+    atomic_llong tiles_done, tiles; /* of the pyramids that are being written */
     atomic_bool cancelled;
     bool (*watch)(void *context, double part);
     void *context;

@@ -155,9 +155,57 @@ if [ -z "$lacking" ]; then
     [ "$(grep -c ' is read$' stderr)" = 3 ] || problem "$(cat stderr)"
     grep -q ': the full size is read$' stderr || problem "$(cat stderr)"
     same out.ppm full.ppm
+    run 0 gpufilter -i bad.tif -o tiles.dzi thumbnail=40 --progress=json
+    grep -q '"tiles":7,"tiles_done":7,"at_end":true' stderr || problem "$(cat stderr)"
     run 0 gpufilter -i bad.tif -o out.ppm resize=40:30
     ! grep -q level stderr || problem "$(cat stderr)"
     damage 0
     run 4 gpufilter -i bad.tif -o gone.ppm thumbnail=40
     [ ! -e gone.ppm ] || problem "an output is left"
+fi
+
+# cmyk WIDTH HEIGHT: a TIFF of CMYK in one strip, whose inks are the samples of a picture of RGB.
+cmyk()
+{
+    bytes=$((4 * $1 * $2))
+    gpufilter -q -i in.ppm -o inks.ppm resize="$1:$(($2 / 3 * 4)),addnoise=9%"
+    printf 'II*\0'
+    le32 $((8 + bytes))
+    tail -c $bytes inks.ppm
+    printf '\11\0'
+    # A tag and its type, the count, the value: the type is 3 SHORT or 4 LONG.
+    le32 $((256 | 4 << 16)) 1 "$1" $((257 | 4 << 16)) 1 "$2" $((258 | 3 << 16)) 4 $((8 + bytes + 114)) \
+        $((259 | 3 << 16)) 1 1 $((262 | 3 << 16)) 1 5 $((273 | 4 << 16)) 1 8 $((277 | 3 << 16)) 1 4 \
+        $((278 | 4 << 16)) 1 "$2" $((279 | 4 << 16)) 1 $bytes 0 $((8 << 16 | 8)) $((8 << 16 | 8))
+}
+
+begin "tiles of CMYK give the pixels of strips, as a whole, as parts and as levels"
+lacking=$(lacks)
+if [ -z "$lacking" ]; then
+    # Whole units of JPEG: their bytes do not depend on what lies beside them.
+    cmyk 384 192 >full.tif
+    cmyk 192 96 >half.tif
+    for compression in zip jpeg; do
+        tiffcp -c $compression -r 16 full.tif strips.tif
+        tiffcp -c $compression -r 16 half.tif level.tif
+        tiffcp -c $compression -t -w 64 -l 32 full.tif half.tif tiles.tif
+        tiffset -d 1 -s 254 1 tiles.tif
+        for options in --sandbox=off --sandbox=all --threads=1; do
+            for chain in invert crop=100:90:33:77 crop=1:1:383:191 crop=w=384:h=5:x=0:y=62 thumbnail=90:load=full; do
+                run 0 gpufilter -q $options -i strips.tif -o whole.ppm "$chain"
+                run 0 gpufilter -q $options -i tiles.tif -o out.ppm "$chain"
+                same out.ppm whole.ppm
+            done
+            for chain in thumbnail=90 thumbnail=90,crop=20:20:50:20; do
+                run 0 gpufilter -q $options -i level.tif -o whole.ppm "$chain"
+                run 0 gpufilter -q $options -i tiles.tif -o out.ppm "$chain"
+                same out.ppm whole.ppm
+            done
+            run 0 gpufilter -q $options -i tiles.tif -o a.ppm crop=40:30:40:20 -o b.ppm crop=40:30:70:40
+            run 0 gpufilter -q -i strips.tif -o whole.ppm crop=40:30:40:20
+            same a.ppm whole.ppm
+            run 0 gpufilter -q -i strips.tif -o whole.ppm crop=40:30:70:40
+            same b.ppm whole.ppm
+        done
+    done
 fi

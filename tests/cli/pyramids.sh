@@ -291,6 +291,14 @@ run 0 gpufilter -i small.png -o link.dzi --resume=link.log
 run 2 gpufilter -i behind/real_files/3/0_0.jpeg -o link.dzi
 run 2 gpufilter -i odd.png -o link.dzi -o behind/real.dzi
 
+begin "a .dzi, .szi or .zip without a stem is the name of no pyramid"
+mkdir stemless
+for name in .dzi stemless/.dzi stemless/.szi 'stemless/.zip --pyramid=dz'; do
+    # shellcheck disable=SC2086 # words
+    run 2 gpufilter -i small.png -o $name
+done
+[ -z "$(ls -A stemless)" ] || problem "$(ls -A stemless)"
+
 begin "--keep-times: what describes the tiles has the time of the input, and the folder"
 cp small.png timed.png && touch -d 2001-02-03 timed.png
 run 0 gpufilter -i timed.png -o timed.dzi --keep-times
@@ -357,3 +365,9 @@ kill -TERM $job 2>/dev/null
 wait $job 2>/dev/null
 [ "$(find . -maxdepth 1 -name '.k*' | wc -l)" -eq 0 ] || problem "left behind: $(find . -maxdepth 1 -name '.k*' | head -3)"
 [ "$(cksum k.dzi k_files/*/0_0.jpeg)" = "$before" ] || problem "the older pyramid has changed"
+mkdir larges && cp large.ppm larges/1.ppm && cp large.ppm larges/2.ppm
+for after in 0.1 0.15 0.2 0.25; do
+    timeout -s TERM $after "$GPUFILTER" -i larges -o cut --pyramid=zoomify --tile-size=4 2>said
+    ! grep -q 'No such file' said || problem "it tells of the folder that it removes: $(cat said)"
+    [ "$(find cut -mindepth 1 -maxdepth 1 -name '.*' | wc -l)" -eq 0 ] || problem "left behind: $(ls -A cut)"
+done

@@ -5,16 +5,6 @@ if ! gpufilter --version | grep -q '^formats:.*slide'; then
     return 0
 fi
 
-# le32 NUMBER...: four bytes each, the lowest first.
-le32()
-{
-    for number; do
-        # shellcheck disable=SC2059 # the octal digits are the format
-        printf "$(printf '\\%03o\\%03o\\%03o\\%03o' $((number & 255)) $((number >> 8 & 255)) $((number >> 16 & 255)) \
-            $((number >> 24 & 255)))"
-    done
-}
-
 # ndpi JPEG WIDTH HEIGHT: a slide of Hamamatsu with one JPEG, of 4,000 pixels a millimetre and a lens of 20x.
 ndpi()
 {
@@ -129,6 +119,18 @@ done
 begin "a slide is read by its name, as one picture, and not written"
 run 4 sh -c 'cat a.ndpi | "$GPUFILTER" -q -i - -o x.png'
 stderr_is "gpufilter: stdin: a slide is read from a file with a name, not from a stream, an archive or memory"
+if command -v tiffset >/dev/null && gpufilter --version | grep -q '^formats: .*TIFF'; then
+    # OpenSlide takes it for a plain TIFF; it has no name in a pipe or an archive.
+    run 0 gpufilter -q -i a.ppm -o philips.tif --tile-size=64
+    tiffset -s 305 'Philips DP v1.0' philips.tif
+    tar cf philips.tar philips.tif
+    for mode in $modes; do
+        run 0 sh -c 'cat philips.tif | "$GPUFILTER" -q -i - -o back.ppm --sandbox='$mode
+        same back.ppm a.ppm
+        run 0 gpufilter -q -i philips.tar -o '{stem}.ppm' --sandbox=$mode
+        same philips.ppm a.ppm
+    done
+fi
 run 4 gpufilter -i 'a.ndpi[1]' -o x.png
 stderr_like "a.ndpi\[1\]: a picture is selected by its number in animated and many-paged files, not in slide"
 run 2 gpufilter -i a.ndpi -o x.mrxs

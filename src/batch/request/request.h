@@ -32,7 +32,7 @@ struct gf_batch_state {
     double read_s, write_s;
     /* For a single input: the part of its picture that is done, 0..1. */
     double part;
-    int tiles_done, tiles; /* of the pyramids that are written of it */
+    long long tiles_done, tiles; /* of the pyramids that are written of it */
     /* Seconds of all workers together by kind of work, if spans are recorded. */
     double busy_s[GF_SPAN_KINDS];
 };

@@ -102,6 +102,9 @@ struct gf_temporary {
  * folder also removes the files there that killed processes left behind. Returns false with errno
  * after a failure. */
 bool gf_temporary_begin(struct gf_temporary *temporary, const char *target);
+/* Waits while a signal handler removes files, at whose end the process usually ends. What then
+ * fails in a folder that is gone is not told. */
+void gf_temporary_wait(void);
 /* Locks the file. Returns false if another process is about to remove the file, so that it must not
  * be used. */
 bool gf_temporary_lock(int fd);

@@ -76,7 +76,7 @@ static void look_into(int fd, const char *within, int depth, struct contents *co
     DIR *const entries = fd < 0 ? NULL : fdopendir(fd);
     char path[200];
     if (!entries) {
-        snprintf(contents->other, sizeof contents->other, "%.79s", within);
+        snprintf(contents->other, sizeof contents->other, "%.79s", *within ? within : ".");
         if (fd >= 0)
             close(fd);
         return;
@@ -199,6 +199,10 @@ enum gf_status gf_output_put_file(struct gf_output *output, const char *name, co
     folder->bytes += size;
     const bool written = fd >= 0 && gf_write_fully(fd, data, size) &&
                          !(output->is_timed && futimens(fd, output->times));
+    const int why = errno;
+    if (!written)
+        gf_temporary_wait();
+    errno = why;
     const enum gf_status status = written ? GF_OK : gf_output_fail(output, error);
     if (fd >= 0 && close(fd) && !status)
         return gf_output_fail(output, error);

@@ -355,9 +355,14 @@ bool gf_temporary_begin(struct gf_temporary *temporary, const char *target)
     if (!temporary->path)
         return false;
     temporary->slot = slot_take(temporary->path);
+    gf_temporary_wait();
+    return true;
+}
+
+void gf_temporary_wait(void)
+{
     while (atomic_load(&abandoning))
         sleep_ms(100);
-    return true;
 }
 
 bool gf_temporary_lock(int fd)

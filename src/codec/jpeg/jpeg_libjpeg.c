@@ -181,6 +181,16 @@ enum {
     SCANS_MAX = 100
 };
 
+/* Returns the number of rows before the damage. Above a window, libjpeg counts no rows of pixels
+ * while it passes over rows of units. */
+static unsigned sound_rows(const struct gf_jpeg_source *source)
+{
+    const struct jpeg_decompress_struct *const jpeg = &source->jpeg;
+    const unsigned rows = jpeg->output_scanline * (unsigned)source->base.reduction,
+                   passed = jpeg->input_iMCU_row * (unsigned)jpeg->max_v_samp_factor * DCTSIZE;
+    return source->window.width && passed > rows ? passed : rows;
+}
+
 /* Describes the place of damage in the file: "after row 412 of 2160". */
 static void describe_place(const struct gf_jpeg_source *source, char *text, size_t size)
 {
@@ -189,9 +199,7 @@ static void describe_place(const struct gf_jpeg_source *source, char *text, size
     else if (!source->started && source->jpeg.input_scan_number)
         snprintf(text, size, "in scan %d", source->jpeg.input_scan_number);
     else
-        snprintf(text, size, "after row %u of %u",
-                 source->jpeg.output_scanline * (unsigned)source->base.reduction,
-                 source->jpeg.image_height);
+        snprintf(text, size, "after row %u of %u", sound_rows(source), source->jpeg.image_height);
 }
 
 static _Noreturn void give_up(struct gf_jpeg_source *source, enum gf_status status)

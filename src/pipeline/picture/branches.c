@@ -435,14 +435,30 @@ static void keep_plan(struct gf_pipeline *pipeline, struct gf_plan *plan)
     *plan = (struct gf_plan){0};
 }
 
+static long long count_tiles(const struct gf_sink *sink)
+{
+    long long tiles = 0;
+    for (int i = 0; i < sink->level_count; i++)
+        tiles += sink->levels[i].tiles;
+    return tiles;
+}
+
 /* Lets the sink of a pyramid count its tiles for the progress. */
 static void begin_levels(struct gf_pipeline *pipeline, struct gf_sink *sink)
 {
     if (!pipeline->progress)
         return;
-    for (int i = 0; i < sink->level_count; i++)
-        pipeline->progress->tiles += (int)sink->levels[i].tiles;
+    pipeline->progress->tiles += count_tiles(sink);
     sink->tiles_done = &pipeline->progress->tiles_done;
+}
+
+/* Takes the tiles of a failed attempt from the progress, in which `before` were done before it. */
+static void drop_levels(struct gf_pipeline *pipeline, const struct gf_sink *sink, long long before)
+{
+    if (!pipeline->progress)
+        return;
+    pipeline->progress->tiles -= count_tiles(sink);
+    pipeline->progress->tiles_done = before;
 }
 
 /* Tells the profile of the pyramid that the sink has written. */
@@ -465,15 +481,19 @@ static enum gf_status write_here(struct gf_attempt *attempt, struct gf_branch *b
     struct gf_sink *sink = NULL;
     enum gf_status status =
         task->output ? take_sink(attempt, branch, plan, metadata, &sink, error) : GF_OK;
+    const long long before = pipeline->progress ? pipeline->progress->tiles_done : 0;
     const bool whole = plan == &branch->plan;
     if (whole)
         gf_plan_take_constants(plan, &pipeline->last_plan);
     if (!status && sink)
         begin_levels(pipeline, sink);
-    if (!status)
+    if (!status) {
         status = gf_pipeline_schedule(pipeline, plan, source, sink, task, error);
-    if (!status && sink)
-        end_levels(pipeline, sink);
+        if (sink && status)
+            drop_levels(pipeline, sink, before);
+        else if (sink)
+            end_levels(pipeline, sink);
+    }
     if (!status && task->image_out && !task->out_on_device)
         status = gf_pipeline_keep_metadata(pipeline, plan->out, new_profile(branch, plan), metadata,
                                            error);

@@ -80,7 +80,8 @@ enum gf_status gf_pyramid_choose(const struct gf_options *options, struct gf_pyr
 bool gf_pyramid_named(const char *name, const char *extension)
 {
     const size_t length = name ? strlen(name) : 0, end = strlen(extension);
-    return length > end && !strcasecmp(name + length - end, extension);
+    return length > end && name[length - end - 1] != '/' &&
+           !strcasecmp(name + length - end, extension);
 }
 
 bool gf_pyramid_in_zip(const char *name)

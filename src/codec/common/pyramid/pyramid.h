@@ -50,7 +50,7 @@ enum gf_status gf_pyramid_choose(const struct gf_options *options, struct gf_pyr
 enum gf_status gf_pyramid_layout_of(const char *name, const struct gf_options *options,
                                     enum gf_pyramid_layout *layout,
                                     struct gf_error *error) GF_CHECKED;
-/* Whether the name ends in such an extension, which begins with a dot. */
+/* Whether the name of a file ends in such an extension, which begins with a dot, behind a stem. */
 bool gf_pyramid_named(const char *name, const char *extension);
 /* Whether a pyramid of that name is a zip of its files: a .szi, or, of a layout that the options
  * name, a .zip. */

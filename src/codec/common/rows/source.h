@@ -181,7 +181,7 @@ struct gf_sink {
     /* The levels of a pyramid, with the bytes of their tiles so far; NULL: the sink writes none. */
     const struct gf_profile_level *levels;
     int level_count;
-    atomic_int *tiles_done; /* where the sink counts the tiles of a pyramid; NULL: nowhere */
+    atomic_llong *tiles_done; /* where the sink counts the tiles of a pyramid; NULL: nowhere */
     int quality; /* after finish(): the quality that the trials chose; 0: there were no trials */
 };
 
