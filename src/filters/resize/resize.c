@@ -1,6 +1,7 @@
 /* resize, and pixelate, which consists of two of it. */
 #include "filters/resize/resize.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -30,8 +31,7 @@ static double scaled(struct gf_length length, int whole, int side)
     return fmax(floor(exact + 0.5), 1);
 }
 
-/* Returns the size that the user requests, in pixels. A side that is not given follows from the
- * other side. */
+/* A side that is not given follows from the other side. */
 struct gf_resize_size gf_resize_asked(const struct gf_resize_params *resize, int width, int height)
 {
     const bool has_w = resize->w.unit != GF_UNSET, has_h = resize->h.unit != GF_UNSET;
@@ -83,7 +83,6 @@ static void limit_size(const struct gf_resize_params *resize, int width, int hei
     size->h = cuts && size->h < size->full_h ? size->h : size->full_h;
 }
 
-/* Returns the sizes for a picture of width x height pixels. */
 struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, int width,
                                         int height)
 {
@@ -186,7 +185,8 @@ enum gf_status gf_resize_check_gravity(int gravity, bool keeps_all, struct gf_er
 
 static bool has_box(const struct gf_resize_params *resize)
 {
-    return resize->box.width && resize->box.value[2] > 0;
+    const float *const box = resize->box.value;
+    return box[0] > 0 || box[1] > 0 || box[2] > 0 || box[3] > 0;
 }
 
 /* Refuses what Pillow does not define. */
@@ -289,9 +289,7 @@ extern gf_launcher gf_resize_cuda, gf_resize_stacked_cuda, gf_resize_fused_cuda;
 static int input_rows_most(const struct gf_stage *stage, int rows)
 {
     const struct gf_resample_axis axis = row_axis(stage);
-    const double between = ceil((rows - 1) * axis.scale) + 1;
-    const double most = gf_resample_taps_most(kernel_of(stage->params), &axis) + between;
-    return most < axis.in ? (int)most : axis.in;
+    return gf_resample_inputs_most(kernel_of(stage->params), &axis, rows);
 }
 
 /* The kernels of nearest pixels and of halves convert straight RGBA themselves. */
@@ -323,9 +321,9 @@ static void add_pillow(const struct gf_resize_params *resize, const struct gf_ex
 {
     const struct gf_resize_size *const size = &resize->size;
     const int width = (int)ceil(size->in_w), height = (int)ceil(size->in_h);
-    struct gf_pillow_params pillow = {.kernel = (int)kernel_of(resize),
-                                      .width = (int)size->full_w,
-                                      .height = (int)size->full_h,
+    struct gf_pillow_params pillow = {.kernel = kernel_of(resize),
+                                      .width = gf_at_most(size->full_w, INT_MAX),
+                                      .height = gf_at_most(size->full_h, INT_MAX),
                                       .box = {0, 0, (float)size->in_w, (float)size->in_h}};
     if (has_box(resize))
         memcpy(pillow.box, resize->box.value, sizeof pillow.box);
