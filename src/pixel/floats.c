@@ -228,16 +228,27 @@ GF_INLINE float number_at(const void *values, int type, size_t i)
     return type == GF_NUMBER_FLOAT16 ? float_of_half(bits) : gf_float_of_bits(bits << 16);
 }
 
+/* Returns what a number is as a sample that is not limited. */
+GF_INLINE double position(float number, double black, double range)
+{
+    return 65535 * ((double)number - black) / range;
+}
+
+/* Whether a position is farther outside than the range is wide, or NaN. */
+GF_INLINE bool is_far(double v)
+{
+    return !(v >= -65535 && v <= 2 * 65535);
+}
+
 /* Makes `count` samples of the numbers from `first` on. Returns whether all are near the range. */
 GF_INLINE bool read_numbers(const void *values, int type, size_t first, double black, double range,
                             uint16_t *samples, int count)
 {
     int wrong = 0;
     for (int i = 0; i < count; i++) {
-        const double v =
-            65535 * ((double)number_at(values, type, first + (size_t)i) - black) / range;
+        const double v = position(number_at(values, type, first + (size_t)i), black, range);
         const double low = v > 0 ? v : 0, limited = low < 65535 ? low : 65535;
-        wrong |= !(v >= -65535 && v <= 2 * 65535);
+        wrong |= is_far(v);
         samples[i] = (uint16_t)(gf_bits_of_double(limited + GF_ROUNDING_SHIFT_DOUBLE));
     }
     return !wrong;
@@ -275,14 +286,13 @@ enum gf_status gf_image_from_numbers(const void *values, enum gf_number type, fl
         uint16_t *const samples = (uint16_t *)(image->data + (size_t)y * image->pitch);
         if (read_row(values, type, first, black, range, samples, count))
             continue;
-        double v = NAN;
         int i = 0;
-        do
-            v = number_at(values, type, first + (size_t)i);
-        while (v >= black - range && v <= white + range && ++i < count);
+        while (!is_far(position(number_at(values, type, first + (size_t)i), black, range)))
+            i++;
         return gf_fail(error, GF_ERROR_UNFIT,
-                       "picture: the number %g at %d,%d is far outside the range %g..%g", v,
-                       i / channels, y, (double)black, (double)white);
+                       "picture: the number %g at %d,%d is far outside the range %g..%g",
+                       (double)number_at(values, type, first + (size_t)i), i / channels, y,
+                       (double)black, (double)white);
     }
     return GF_OK;
 }

@@ -109,6 +109,10 @@ static void test_like_pillow(void **state)
             check(chains[c], format_of(61, 47, 1, 16), 16);
     }
     check("thumbnail=20:like=pillow", format_of(300, 200, 3, 8), 16);
+    check("resize=30:21:like=pillow", format_of(61, 47, 4, 8), 1);
+    check("resize=7:2:like=pillow", format_of(61, 300, 3, 8), 1);
+    check("resize=3:1:area:like=pillow:reducing_gap=1", format_of(61, 300, 3, 8), 16);
+    check("resize=40:70:like=pillow:box='60.999 0 61 300'", format_of(61, 300, 4, 8), 16);
 }
 
 /* A pipeline keeps what it needs for some formats, one of which makes room for another. */

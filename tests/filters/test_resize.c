@@ -340,6 +340,8 @@ static void test_refused(void **state)
     assert_refused("resize=10:9:like=pillow:box=1 2 3", 40, 30, "resize: box is not four numbers");
     assert_refused("resize=10:9:like=pillow:box=3 1 3 3", 40, 30,
                    "resize: box is empty: left top right bottom");
+    assert_refused("resize=10:9:like=pillow:box=0 0 0 3", 40, 30,
+                   "resize: box is empty: left top right bottom");
     assert_refused("resize=10:like=pillow:box=1 1 3 3", 40, 30,
                    "resize: box needs w and h in pixels and fit=fill");
     assert_refused("thumbnail=10:fit=cover:like=pillow", 40, 30,

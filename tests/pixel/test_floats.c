@@ -276,7 +276,8 @@ static void test_ranges(void **state)
     uint16_t samples[4];
     const struct gf_image four = {{2, 1, 2, 16}, 8, (unsigned char *)samples, false},
                           bytes = {{2, 1, 2, 8}, 8, (unsigned char *)samples, false};
-    const float some[] = {-1, 0, 1, 1.5f}, far[] = {0, 0, 0, 255}, nan[] = {0, 0, NAN, 0};
+    const float some[] = {-1, 0, 1, 1.5f}, far[] = {0, 0, 0, 255}, nan[] = {0, 0, NAN, 0},
+                edge[] = {0, 0, 2, 0};
     assert_int_equal(gf_image_from_numbers(some, GF_NUMBER_FLOAT32, -1, 1, &four, &failure), GF_OK);
     assert_true(samples[0] == 0 && samples[1] == 32768 && samples[2] == 65535 &&
                 samples[3] == 65535); /* 32767.5 is between two */
@@ -286,6 +287,10 @@ static void test_ranges(void **state)
                         "picture: the number 255 at 1,0 is far outside the range 0..1");
     assert_int_equal(gf_image_from_numbers(nan, GF_NUMBER_FLOAT32, 0, 1, &four, &failure),
                      GF_ERROR_UNFIT);
+    assert_int_equal(gf_image_from_numbers(edge, GF_NUMBER_FLOAT32, 1e-16f, 1, &four, &failure),
+                     GF_ERROR_UNFIT);
+    assert_string_equal(failure.text,
+                        "picture: the number 2 at 1,0 is far outside the range 1e-16..1");
     assert_int_equal(gf_image_from_numbers(some, GF_NUMBER_FLOAT32, 1, 1, &four, &failure),
                      GF_ERROR_USAGE);
     assert_int_equal(gf_image_from_numbers(some, GF_NUMBER_UINT8, 0, 1, &four, &failure),

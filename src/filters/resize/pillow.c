@@ -6,6 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
+#include "filters/resize/resize.h"
 #include "pixel/stencil.h"
 
 /* ---- the weights ---- */
@@ -59,19 +60,19 @@ static double sinc(double x)
 }
 
 /* Returns the weight of an input at the distance `at` from the output, in Pillow's operations. */
-static double kernel_at(int kernel, double at)
+static double kernel_at(enum gf_resample_kernel kernel, double at)
 {
     const double x = fabs(at);
     switch (kernel) {
-    case GF_PILLOW_LANCZOS3:
+    case GF_RESAMPLE_LANCZOS3:
         return at >= -3 && at < 3 ? sinc(at) * sinc(at / 3) : 0;
-    case GF_PILLOW_CUBIC:
+    case GF_RESAMPLE_CUBIC:
         if (x < 1)
             return (1.5 * x - 2.5) * x * x + 1;
         return x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
-    case GF_PILLOW_LINEAR:
+    case GF_RESAMPLE_LINEAR:
         return x < 1 ? 1 - x : 0;
-    case GF_PILLOW_HAMMING: {
+    case GF_RESAMPLE_HAMMING: {
         const double turned = x * 3.14159265358979323846;
         if (x == 0 || x >= 1)
             return x == 0;
@@ -82,50 +83,32 @@ static double kernel_at(int kernel, double at)
     }
 }
 
-/* One axis: the inputs from `from` to `to`, of `in`, become `out` outputs. */
+/* One axis. The box kernel copies the samples of a kept one. */
 struct axis {
-    int kernel, in, out;
-    double from, scale, widening, reach;
+    enum gf_resample_kernel kernel;
+    struct gf_resample_axis its;
     bool is_kept;
 };
 
 static struct axis axis_of(const struct gf_stage *stage, bool rows)
 {
-    static const double reaches[] = {3, 2, 1, 0, 0.5, 1};
     const struct gf_pillow_params *const resize = stage->params;
-    const float from = resize->box[rows], to = resize->box[rows + 2], length = to - from;
+    const float from = resize->box[rows], length = resize->box[rows + 2] - from;
     struct axis axis = {.kernel = resize->kernel,
-                        .in = rows ? stage->in.height : stage->in.width,
-                        .out = rows ? resize->height : resize->width,
-                        .from = from};
-    axis.scale = (double)length / axis.out;
-    axis.widening = axis.scale < 1 ? 1 : axis.scale;
-    axis.reach = reaches[resize->kernel] * axis.widening;
-    axis.is_kept = axis.in == axis.out && from == 0 && to == (float)axis.out;
+                        .its = {.in = rows ? stage->in.height : stage->in.width,
+                                .out = rows ? resize->height : resize->width,
+                                .from = from}};
+    axis.its.scale = (double)length / axis.its.out;
+    axis.is_kept = axis.its.in == axis.its.out && from == 0 && axis.its.scale == 1;
+    if (axis.is_kept && axis.kernel != GF_RESAMPLE_NEAREST)
+        axis.kernel = GF_RESAMPLE_AREA;
     return axis;
-}
-
-/* Finds the inputs first .. end - 1 of output i. */
-static void window_of(const struct axis *axis, int i, int *first, int *end)
-{
-    const double centre = axis->from + (i + 0.5) * axis->scale;
-    const double low = centre - axis->reach + 0.5, high = centre + axis->reach + 0.5;
-    *first = low < 0 ? 0 : (int)low;
-    *end = high < axis->in ? (int)high : axis->in;
-    if (axis->is_kept) {
-        *first = i;
-        *end = i + 1;
-    }
-}
-
-static int taps_most(const struct axis *axis)
-{
-    return (int)ceil(axis->reach) * 2 + 1;
 }
 
 static void weights_of(const struct axis *axis, int i, int first, int count, double *weight)
 {
-    const double centre = axis->from + (i + 0.5) * axis->scale, narrowing = 1 / axis->widening;
+    const double scale = axis->its.scale, centre = axis->its.from + (i + 0.5) * scale;
+    const double narrowing = 1 / (scale < 1 ? 1 : scale);
     double sum = 0;
     for (int k = 0; k < count; k++) {
         weight[k] = kernel_at(axis->kernel, (k + first - centre + 0.5) * narrowing);
@@ -133,12 +116,10 @@ static void weights_of(const struct axis *axis, int i, int first, int count, dou
     }
     for (int k = 0; k < count && sum != 0; k++)
         weight[k] /= sum;
-    if (axis->is_kept)
-        weight[0] = 1;
 }
 
 /* The positions of the nearest kernel are sums of steps for 8 bits, and products for 16. */
-static void fill_nearest(const struct axis *axis, int bits, int *start)
+static void fill_nearest(const struct gf_resample_axis *axis, int bits, int *start)
 {
     double sum = axis->from + axis->scale * 0.5;
     for (int i = 0; i < axis->out; i++, sum += axis->scale) {
@@ -147,22 +128,22 @@ static void fill_nearest(const struct axis *axis, int bits, int *start)
     }
 }
 
-/* `scratch` has room for taps_most() weights. */
+/* `scratch` has room for the weights of an output. */
 static void fill_axis(const struct axis *axis, const struct gf_pillow_axis *table, int bits,
                       double *scratch, char *block)
 {
     int *const start = (int *)(block + table->start), *const count = (int *)(block + table->count);
-    if (axis->kernel == GF_PILLOW_NEAREST) {
-        fill_nearest(axis, bits, start);
+    if (axis->kernel == GF_RESAMPLE_NEAREST) {
+        fill_nearest(&axis->its, bits, start);
         return;
     }
-    for (int i = 0; i < axis->out; i++) {
+    for (int i = 0; i < axis->its.out; i++) {
         const size_t at = (size_t)i * (size_t)table->taps;
         double *const wide = bits == 8 ? scratch : (double *)(block + table->weight) + at;
         int32_t *const whole = (int32_t *)(block + table->weight) + at;
         int end;
-        window_of(axis, i, &start[i], &end);
-        count[i] = end > start[i] ? end - start[i] : 0;
+        gf_resample_inputs(axis->kernel, &axis->its, i, i + 1, &start[i], &end);
+        count[i] = end - start[i];
         weights_of(axis, i, start[i], count[i], wide);
         for (int k = 0; bits == 8 && k < count[i]; k++)
             whole[k] = (int32_t)(wide[k] * (1 << GF_PILLOW_BITS) + (wide[k] < 0 ? -0.5 : 0.5));
@@ -179,13 +160,13 @@ static size_t take(size_t *used, size_t count, size_t size)
 static struct gf_pillow_axis lay_out(const struct axis *axis, int bits, size_t *used)
 {
     struct gf_pillow_axis table = {.is_kept = axis->is_kept};
-    const size_t outputs = (size_t)axis->out;
+    const size_t outputs = (size_t)axis->its.out;
     table.start = take(used, outputs, sizeof(int));
-    if (axis->kernel == GF_PILLOW_NEAREST)
+    if (axis->kernel == GF_RESAMPLE_NEAREST)
         return table;
-    for (int i = 0; i < axis->out; i++) {
+    for (int i = 0; i < axis->its.out; i++) {
         int first, end;
-        window_of(axis, i, &first, &end);
+        gf_resample_inputs(axis->kernel, &axis->its, i, i + 1, &first, &end);
         table.taps = end - first > table.taps ? end - first : table.taps;
     }
     table.count = take(used, outputs, sizeof(int));
@@ -198,13 +179,13 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct axis columns = axis_of(stage, false), rows = axis_of(stage, true);
     const int bits = stage->in.bits;
-    const int most =
-        taps_most(&columns) > taps_most(&rows) ? taps_most(&columns) : taps_most(&rows);
     struct gf_pillow pillow;
     size_t used = sizeof pillow;
-    const size_t scratch = take(&used, (size_t)most, sizeof(double));
     pillow.columns = lay_out(&columns, bits, &used);
     pillow.rows = lay_out(&rows, bits, &used);
+    const int most =
+        pillow.columns.taps > pillow.rows.taps ? pillow.columns.taps : pillow.rows.taps;
+    const size_t scratch = take(&used, (size_t)most, sizeof(double));
     GF_TRY(gf_stage_constants(stage, used, error));
     char *const block = stage->constants;
     memcpy(block, &pillow, sizeof pillow);
@@ -222,6 +203,9 @@ static enum gf_status shape(const void *params, struct gf_format in, struct gf_f
     if (in.bits == 16 && in.channels > 1)
         return gf_fail(error, GF_ERROR_USAGE,
                        "like=pillow takes samples of 16 bits in gray pictures without alpha only");
+    if (resize->width > GF_RESIZE_SIDE_MAX || resize->height > GF_RESIZE_SIDE_MAX)
+        return gf_fail(error, GF_ERROR_USAGE, "%dx%d is larger than %d pixels a side",
+                       resize->width, resize->height, GF_RESIZE_SIDE_MAX);
     if (resize->box[2] > (float)in.width || resize->box[3] > (float)in.height)
         return gf_fail(error, GF_ERROR_USAGE, "box is not within the picture of %dx%d", in.width,
                        in.height);
@@ -233,27 +217,13 @@ static enum gf_status shape(const void *params, struct gf_format in, struct gf_f
 static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
     const struct axis axis = axis_of(stage, true);
-    int ignored;
-    if (axis.kernel == GF_PILLOW_NEAREST) {
-        /* Positions are sums of steps, which differ from this product by less than one input. */
-        const double low = axis.from + (y0 + 0.5) * axis.scale - 1,
-                     high = axis.from + (y1 - 0.5) * axis.scale + 2;
-        *first = low > 0 ? (int)low : 0;
-        *end = high < axis.in ? (int)high : axis.in;
-        *first = *first < axis.in ? *first : axis.in - 1;
-        return;
-    }
-    window_of(&axis, y0, first, &ignored);
-    window_of(&axis, y1 - 1, &ignored, end);
-    *first = *first < axis.in ? *first : axis.in - 1;
-    *end = *end > *first ? *end : *first + 1;
+    gf_resample_inputs(axis.kernel, &axis.its, y0, y1, first, end);
 }
 
 static int input_rows_most(const struct gf_stage *stage, int rows)
 {
     const struct axis axis = axis_of(stage, true);
-    const double most = taps_most(&axis) + ceil((rows - 1) * axis.scale) + 3;
-    return most < axis.in ? (int)most : axis.in;
+    return gf_resample_inputs_most(axis.kernel, &axis.its, rows);
 }
 
 /* ---- the passes on the CPU ---- */
@@ -278,7 +248,7 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
     struct gf_carver carver = {.base = base};
     *work = (struct work){.pillow = stage->constants, .in = stage->in, .out = stage->out};
     work->slot = (gf_row_bytes(stage->out) + 127) / 64 * 64;
-    work->slot_count = taps_most(&rows);
+    work->slot_count = gf_resample_taps_most(rows.kernel, &rows.its);
     work->source = gf_carve(&carver, (gf_samples(stage->in) + LANES) * sizeof(int32_t));
     work->slots = gf_carve(&carver, (size_t)work->slot_count * work->slot);
     work->rows = gf_carve(&carver, (size_t)work->slot_count * sizeof *work->rows);
@@ -500,7 +470,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     const struct gf_pillow_params *const resize = stage->params;
     struct work work;
     carve(&work, scratch, stage);
-    if (resize->kernel == GF_PILLOW_NEAREST)
+    if (resize->kernel == GF_RESAMPLE_NEAREST)
         pick(stage->constants, in, out);
     else
         sum_rows(&work, in, out);
@@ -529,17 +499,17 @@ const struct gf_filter gf_pillow_filter = {
 void gf_pillow_parts(const struct gf_pillow_params *resize, int width, int height, double gap,
                      struct gf_parts *parts)
 {
-    static const double reaches[] = {2.5, 1.5, 0.5, 0, 0, 0.5};
     struct gf_pillow_params now = *resize;
+    const double reach = gf_resample_radius(now.kernel) - 0.5;
     const double scale_x = ((double)now.box[2] - now.box[0]) / now.width,
                  scale_y = ((double)now.box[3] - now.box[1]) / now.height;
     struct gf_reduce_params reduce = {1, 1, {0, 0, width, height}};
-    if (gap > 0 && now.kernel != GF_PILLOW_NEAREST) {
+    if (gap > 0 && now.kernel != GF_RESAMPLE_NEAREST) {
         reduce.x = fmax((int)(scale_x / gap), 1);
         reduce.y = fmax((int)(scale_y / gap), 1);
     }
     if (reduce.x > 1 || reduce.y > 1) {
-        const double x = reaches[now.kernel] * scale_x, y = reaches[now.kernel] * scale_y;
+        const double x = reach * scale_x, y = reach * scale_y;
         reduce.box[0] = (int)fmax(now.box[0] - x, 0);
         reduce.box[1] = (int)fmax(now.box[1] - y, 0);
         reduce.box[2] = (int)fmin(ceil(now.box[2] + x), width);

@@ -7,24 +7,15 @@
 
 #include <stdint.h>
 
+#include "pixel/resample/resample.h"
 #include "stage/stage.h"
 
 GF_C_BEGIN
 
-/* The kernels, in the order of resize's parameter. */
-enum gf_pillow_kernel {
-    GF_PILLOW_LANCZOS3,
-    GF_PILLOW_CUBIC,
-    GF_PILLOW_LINEAR,
-    GF_PILLOW_NEAREST,
-    GF_PILLOW_BOX,
-    GF_PILLOW_HAMMING
-};
-
 /* The part of the picture within `box` (left, top, right, bottom; floats, as in Pillow) becomes
  * width x height pixels. */
 struct gf_pillow_params {
-    int kernel; /* enum gf_pillow_kernel */
+    enum gf_resample_kernel kernel;
     int width, height;
     float box[4];
 };

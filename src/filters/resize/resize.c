@@ -1,40 +1,16 @@
-/* resize, and thumbnail and pixelate, which consist of resize and other filters. */
+/* resize, and pixelate, which consists of two of it. */
+#include "filters/resize/resize.h"
+
+#include <limits.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "filters/crop/crop.h"
-#include "filters/icc/icc.h"
 #include "filters/pad/pad.h"
 #include "filters/resize/pillow.h"
-#include "filters/unsharp/unsharp.h"
-#include "gpufilter/filter.h"
 #include "pixel/resample/resample.h"
 #include "pixel/stencil.h"
 #include "stage/filter.h"
-
-/* The parameters of resize. The filter thumbnail sets them, too. */
-enum gf_fit { GF_FIT_FILL, GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN };
-enum gf_resize_only { GF_RESIZE_ANY, GF_RESIZE_SHRINK, GF_RESIZE_ENLARGE };
-enum gf_resize_load { GF_LOAD_FULL, GF_LOAD_REDUCED };
-enum gf_resize_like { GF_LIKE_NONE, GF_LIKE_PILLOW };
-
-/* A picture of in_w x in_h pixels is scaled to full_w x full_h pixels, of which w x h pixels,
- * placed by gravity, are computed. */
-struct gf_resize_size {
-    double w, h, full_w, full_h, in_w, in_h;
-};
-
-struct gf_resize_params {
-    struct gf_length w, h;
-    int kernel, light, fit, only, gravity;
-    struct gf_colour colour;
-    int load, like;
-    double reducing_gap;
-    struct gf_matrix box;
-    /* The sizes in pixels, which replace those above if w is above 0. resize sets them in the part
-     * that it appends. */
-    struct gf_resize_size size;
-};
 
 /* The last name of kernels[] is another one of area. */
 static enum gf_resample_kernel kernel_of(const void *params)
@@ -55,10 +31,8 @@ static double scaled(struct gf_length length, int whole, int side)
     return fmax(floor(exact + 0.5), 1);
 }
 
-/* Returns the size that the user requests, in pixels. A side that is not given follows from the
- * other side. */
-static struct gf_resize_size asked_size(const struct gf_resize_params *resize, int width,
-                                        int height)
+/* A side that is not given follows from the other side. */
+struct gf_resize_size gf_resize_asked(const struct gf_resize_params *resize, int width, int height)
 {
     const bool has_w = resize->w.unit != GF_UNSET, has_h = resize->h.unit != GF_UNSET;
     struct gf_resize_size size = {.in_w = width, .in_h = height};
@@ -109,13 +83,12 @@ static void limit_size(const struct gf_resize_params *resize, int width, int hei
     size->h = cuts && size->h < size->full_h ? size->h : size->full_h;
 }
 
-/* Returns the sizes for a picture of width x height pixels. */
-static struct gf_resize_size resize_size_of(const struct gf_resize_params *resize, int width,
-                                            int height)
+struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, int width,
+                                        int height)
 {
     if (resize->size.w > 0)
         return resize->size;
-    struct gf_resize_size size = asked_size(resize, width, height);
+    struct gf_resize_size size = gf_resize_asked(resize, width, height);
     const bool covers = fit_of(resize) == GF_FIT_COVER;
     if (keeps_shape(resize)) {
         const bool width_is_nearer = scale_of(resize->w, width) < scale_of(resize->h, height);
@@ -132,10 +105,10 @@ static struct gf_resize_size resize_size_of(const struct gf_resize_params *resiz
     return size;
 }
 
-static void resize_add_padding(const struct gf_resize_params *resize,
-                               const struct gf_extent *extent, struct gf_parts *parts)
+void gf_resize_pad(const struct gf_resize_params *resize, const struct gf_extent *extent,
+                   struct gf_parts *parts)
 {
-    const struct gf_resize_size asked = asked_size(resize, extent->width, extent->height);
+    const struct gf_resize_size asked = gf_resize_asked(resize, extent->width, extent->height);
     const struct gf_pad_params pad = {.w = gf_in_pixels(asked.w),
                                       .h = gf_in_pixels(asked.h),
                                       .gravity = resize->gravity,
@@ -146,10 +119,10 @@ static void resize_add_padding(const struct gf_resize_params *resize,
 
 /* Returns the largest number by which a picture's sides may be divided when it is read: it must
  * stay at least twice as large as the result. */
-static int resize_reduction(const void *params, int width, int height)
+int gf_resize_reduction(const void *params, int width, int height)
 {
     const struct gf_resize_params *const resize = params;
-    const struct gf_resize_size size = resize_size_of(resize, width, height);
+    const struct gf_resize_size size = gf_resize_size_of(resize, width, height);
     const double most = fmin(width / (2 * size.full_w), height / (2 * size.full_h));
     if (resize->load == GF_LOAD_FULL || resize->kernel == GF_RESAMPLE_NEAREST)
         return 1;
@@ -157,8 +130,6 @@ static int resize_reduction(const void *params, int width, int height)
 }
 
 /* ---- resize: changes the size ---- */
-
-enum { SIDE_MAX = 65535 };
 
 /* The names are in the order of enum gf_resample_kernel and of the enums above. */
 static const char *const kernels[] = {"lanczos3", "cubic",   "linear", "nearest",
@@ -168,13 +139,13 @@ static const char *const resize_fits[] = {"fill", "inside", "cover", "contain", 
 static const char *const onlies[] = {"any", "shrink", "enlarge", NULL};
 static const char *const resize_loads[] = {"full", "reduced", NULL};
 /* PIL is another name of Pillow. */
-static const char *const likes[] = {"none", "pillow", "PIL", NULL};
+const char *const gf_resize_likes[] = {"none", "pillow", "PIL", NULL};
 static const char *const boxes[] = {"whole", NULL}, *const box_matrices[] = {"0 0 0 0"};
 
 static const struct gf_param resize_params[] = {
-    GF_PARAM_LENGTH(struct gf_resize_params, w, 0.001, SIDE_MAX,
+    GF_PARAM_LENGTH(struct gf_resize_params, w, 0.001, GF_RESIZE_SIDE_MAX,
                     "columns; by default they follow from h, and the picture keeps its shape"),
-    GF_PARAM_LENGTH(struct gf_resize_params, h, 0.001, SIDE_MAX,
+    GF_PARAM_LENGTH(struct gf_resize_params, h, 0.001, GF_RESIZE_SIDE_MAX,
                     "rows; by default they follow from w, and the picture keeps its shape"),
     GF_PARAM_CHOICE(struct gf_resize_params, kernel, GF_RESAMPLE_LANCZOS3, kernels,
                     "the weights by which pixels are averaged"),
@@ -193,17 +164,18 @@ static const struct gf_param resize_params[] = {
     GF_PARAM_CHOICE(struct gf_resize_params, load, GF_LOAD_FULL, resize_loads,
                     "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
                     "of the file, that is at least twice the size"),
-    GF_PARAM_CHOICE(struct gf_resize_params, like, GF_LIKE_NONE, likes,
+    GF_PARAM_CHOICE(struct gf_resize_params, like, GF_LIKE_NONE, gf_resize_likes,
                     "pillow: the very samples of Pillow's Image.resize()"),
     GF_PARAM(struct gf_resize_params, reducing_gap, 0, 0, 100,
              "with like=pillow: its reducing_gap, from 1 on"),
-    GF_PARAM_MATRIX_OF(struct gf_resize_params, box, false, 0, SIDE_MAX, boxes, box_matrices,
+    GF_PARAM_MATRIX_OF(struct gf_resize_params, box, false, 0, GF_RESIZE_SIDE_MAX, boxes,
+                       box_matrices,
                        "with like=pillow, w and h: the part that is scaled, left top right bottom"),
     {0},
 };
 
 /* Fails if a gravity that looks for a part of the picture stands beside a fit that keeps all. */
-static enum gf_status check_gravity(int gravity, bool keeps_all, struct gf_error *error)
+enum gf_status gf_resize_check_gravity(int gravity, bool keeps_all, struct gf_error *error)
 {
     if (keeps_all && gf_gravity_is_found(gravity))
         return gf_fail(error, GF_ERROR_USAGE, "gravity=%s keeps a part of the picture: fit=cover",
@@ -213,7 +185,8 @@ static enum gf_status check_gravity(int gravity, bool keeps_all, struct gf_error
 
 static bool has_box(const struct gf_resize_params *resize)
 {
-    return resize->box.width && resize->box.value[2] > 0;
+    const float *const box = resize->box.value;
+    return box[0] > 0 || box[1] > 0 || box[2] > 0 || box[3] > 0;
 }
 
 /* Refuses what Pillow does not define. */
@@ -248,17 +221,17 @@ static enum gf_status resize_check(const void *params, struct gf_error *error)
     if (resize->w.unit == GF_UNSET && resize->h.unit == GF_UNSET)
         return gf_fail(error, GF_ERROR_USAGE, "w or h is missing: pixels, or per cent as in 50%%");
     GF_TRY(check_like(resize, error));
-    return check_gravity(resize->gravity,
-                         resize->fit == GF_FIT_INSIDE || resize->fit == GF_FIT_CONTAIN, error);
+    return gf_resize_check_gravity(
+        resize->gravity, resize->fit == GF_FIT_INSIDE || resize->fit == GF_FIT_CONTAIN, error);
 }
 
 static enum gf_status resize_shape(const void *params, struct gf_format in, struct gf_format *out,
                                    struct gf_error *error)
 {
-    const struct gf_resize_size size = resize_size_of(params, in.width, in.height);
-    if (size.w > SIDE_MAX || size.h > SIDE_MAX)
+    const struct gf_resize_size size = gf_resize_size_of(params, in.width, in.height);
+    if (size.w > GF_RESIZE_SIDE_MAX || size.h > GF_RESIZE_SIDE_MAX)
         return gf_fail(error, GF_ERROR_USAGE, "%.0fx%.0f is larger than %d pixels a side", size.w,
-                       size.h, SIDE_MAX);
+                       size.h, GF_RESIZE_SIDE_MAX);
     if (size.full_w > 1e9 || size.full_h > 1e9)
         return gf_fail(error, GF_ERROR_USAGE, "%dx%d is too narrow to cover %.0fx%.0f", in.width,
                        in.height, size.w, size.h);
@@ -270,7 +243,7 @@ static enum gf_status resize_shape(const void *params, struct gf_format in, stru
 static struct gf_resample_axis column_axis(const struct gf_stage *stage)
 {
     const struct gf_resize_params *const resize = stage->params;
-    const struct gf_resize_size size = resize_size_of(resize, stage->in.width, stage->in.height);
+    const struct gf_resize_size size = gf_resize_size_of(resize, stage->in.width, stage->in.height);
     return (struct gf_resample_axis){.in = stage->in.width,
                                      .out = (int)size.w,
                                      .offset = gf_gravity_x(resize->gravity, size.full_w - size.w),
@@ -280,7 +253,7 @@ static struct gf_resample_axis column_axis(const struct gf_stage *stage)
 static struct gf_resample_axis row_axis(const struct gf_stage *stage)
 {
     const struct gf_resize_params *const resize = stage->params;
-    const struct gf_resize_size size = resize_size_of(resize, stage->in.width, stage->in.height);
+    const struct gf_resize_size size = gf_resize_size_of(resize, stage->in.width, stage->in.height);
     return (struct gf_resample_axis){.in = stage->in.height,
                                      .out = (int)size.h,
                                      .offset = gf_gravity_y(resize->gravity, size.full_h - size.h),
@@ -316,9 +289,7 @@ extern gf_launcher gf_resize_cuda, gf_resize_stacked_cuda, gf_resize_fused_cuda;
 static int input_rows_most(const struct gf_stage *stage, int rows)
 {
     const struct gf_resample_axis axis = row_axis(stage);
-    const double between = ceil((rows - 1) * axis.scale) + 1;
-    const double most = gf_resample_taps_most(kernel_of(stage->params), &axis) + between;
-    return most < axis.in ? (int)most : axis.in;
+    return gf_resample_inputs_most(kernel_of(stage->params), &axis, rows);
 }
 
 /* The kernels of nearest pixels and of halves convert straight RGBA themselves. */
@@ -350,9 +321,9 @@ static void add_pillow(const struct gf_resize_params *resize, const struct gf_ex
 {
     const struct gf_resize_size *const size = &resize->size;
     const int width = (int)ceil(size->in_w), height = (int)ceil(size->in_h);
-    struct gf_pillow_params pillow = {.kernel = (int)kernel_of(resize),
-                                      .width = (int)size->full_w,
-                                      .height = (int)size->full_h,
+    struct gf_pillow_params pillow = {.kernel = kernel_of(resize),
+                                      .width = gf_at_most(size->full_w, INT_MAX),
+                                      .height = gf_at_most(size->full_h, INT_MAX),
                                       .box = {0, 0, (float)size->in_w, (float)size->in_h}};
     if (has_box(resize))
         memcpy(pillow.box, resize->box.value, sizeof pillow.box);
@@ -369,7 +340,7 @@ static void resize_expand(const void *params, const struct gf_extent *extent,
                           struct gf_parts *parts)
 {
     struct gf_resize_params resize = *(const struct gf_resize_params *)params;
-    resize.size = resize_size_of(&resize, extent->width, extent->height);
+    resize.size = gf_resize_size_of(&resize, extent->width, extent->height);
     resize.size.in_w = (double)extent->width / extent->reduction;
     resize.size.in_h = (double)extent->height / extent->reduction;
     const struct gf_resize_size size = resize.size;
@@ -384,7 +355,7 @@ static void resize_expand(const void *params, const struct gf_extent *extent,
         gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
     if (unscaled || finds || resize.like != GF_LIKE_NONE)
         add_cut(&resize, &size, parts);
-    resize_add_padding(params, extent, parts);
+    gf_resize_pad(params, extent, parts);
 }
 
 const struct gf_filter gf_resize_filter = {
@@ -406,7 +377,7 @@ const struct gf_filter gf_resize_filter = {
     .cost = {.pixel = 1, .row = 1.1},
     .check = resize_check,
     .expand = resize_expand,
-    .reduction = resize_reduction,
+    .reduction = gf_resize_reduction,
     .shape = resize_shape,
     .input_rows = resize_input_rows,
     .input_rows_most = input_rows_most,
@@ -423,179 +394,7 @@ const struct gf_filter gf_resize_filter = {
     .cuda_stacked = GF_LAUNCHER(gf_resize_stacked_cuda),
 };
 
-/* thumbnail: makes a small picture for the web, as vipsthumbnail does. */
-
-struct thumbnail {
-    struct gf_length w, h;
-    int fit, gravity;
-    struct gf_colour colour;
-    double sharpen;
-    int load, like;
-};
-
-enum { THUMBNAIL_INSIDE, THUMBNAIL_COVER, THUMBNAIL_CONTAIN };
-enum { LOAD_REDUCED, LOAD_FULL };
-
-static const char *const thumbnail_fits[] = {"inside", "cover", "contain", NULL};
-static const char *const thumbnail_loads[] = {"reduced", "full", NULL};
-
-static const struct gf_param thumbnail_params[] = {
-    GF_PARAM_LENGTH(struct thumbnail, w, 0.001, SIDE_MAX, "columns at most"),
-    GF_PARAM_LENGTH(struct thumbnail, h, 0.001, SIDE_MAX,
-                    "rows at most; by default as many as columns"),
-    GF_PARAM_CHOICE(struct thumbnail, fit, 0, thumbnail_fits,
-                    "inside: the largest picture within the size; cover: the size is filled and "
-                    "the rest cut off, but nothing is enlarged; contain: the picture is padded to "
-                    "the size"),
-    GF_PARAM_WINDOW(struct thumbnail,
-                    "which part fit=cover keeps; where fit=contain places the picture"),
-    GF_PARAM_COLOUR(struct thumbnail, colour, 0xffffff, gf_pad_words,
-                    "colour of the padding, as for pad"),
-    GF_PARAM(struct thumbnail, sharpen, 0, 0, 10, "the amount of unsharp with a sigma of 0.7"),
-    GF_PARAM_CHOICE(struct thumbnail, load, LOAD_REDUCED, thumbnail_loads,
-                    "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
-                    "of the file, that is at least twice the size"),
-    GF_PARAM_CHOICE(struct thumbnail, like, GF_LIKE_NONE, likes,
-                    "pillow: the very samples of Pillow's Image.thumbnail()"),
-    {0},
-};
-
-/* Returns the side of Pillow's thumbnail that is asked for. */
-static double pillow_side(const struct thumbnail *thumbnail, bool height)
-{
-    return height && thumbnail->h.unit != GF_UNSET ? thumbnail->h.value : thumbnail->w.value;
-}
-
-static enum gf_status check(const void *params, struct gf_error *error)
-{
-    const struct thumbnail *const thumbnail = params;
-    if (thumbnail->w.unit == GF_UNSET)
-        return gf_fail(error, GF_ERROR_USAGE, "w is missing: thumbnail=SIZE");
-    if (thumbnail->like != GF_LIKE_NONE &&
-        (thumbnail->fit != THUMBNAIL_INSIDE || gf_gravity_is_found(thumbnail->gravity) ||
-         thumbnail->w.unit == GF_PERCENT || thumbnail->h.unit == GF_PERCENT ||
-         pillow_side(thumbnail, false) < 1 || pillow_side(thumbnail, true) < 1))
-        return gf_fail(error, GF_ERROR_USAGE, "like=pillow takes w and h in pixels and fit=inside");
-    return check_gravity(thumbnail->gravity, thumbnail->fit == THUMBNAIL_CONTAIN, error);
-}
-
-static struct gf_resize_params resize_of(const struct thumbnail *thumbnail)
-{
-    static const int fit[] = {GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN};
-    const bool finds = gf_gravity_is_found(thumbnail->gravity);
-    return (struct gf_resize_params){
-        .w = thumbnail->w,
-        .h = thumbnail->h.unit == GF_UNSET ? thumbnail->w : thumbnail->h,
-        .kernel = GF_RESAMPLE_LANCZOS3,
-        .fit = finds ? GF_FIT_COVER : fit[thumbnail->fit],
-        .only = GF_RESIZE_SHRINK,
-        .gravity = thumbnail->gravity,
-        .colour = thumbnail->colour,
-        .load = thumbnail->load == LOAD_REDUCED ? GF_LOAD_REDUCED : GF_LOAD_FULL,
-    };
-}
-
-/* Returns which of the two integers around `exact` gives the picture's aspect best: the lower one
- * if they are alike. `other` is the other side, which the number is above or below of. */
-static int round_aspect(double exact, double aspect, int other, bool is_width)
-{
-    const double low = floor(exact), high = ceil(exact);
-    const double off_low = is_width   ? fabs(aspect - low / other)
-                           : low == 0 ? 0
-                                      : fabs(aspect - other / low);
-    const double off_high = fabs(aspect - (is_width ? high / other : other / high));
-    return (int)fmax(off_high < off_low ? high : low, 1);
-}
-
-/* Returns the parameters of resize for what Image.thumbnail() does after draft(). */
-static struct gf_resize_params pillow_of(const struct thumbnail *thumbnail,
-                                         const struct gf_extent *extent)
-{
-    const int w = (int)pillow_side(thumbnail, false), h = (int)pillow_side(thumbnail, true);
-    const double aspect = (double)extent->width / extent->height;
-    struct gf_resize_size size = {.w = w, .h = h};
-    if (w >= extent->width && h >= extent->height) {
-        size.w = extent->width;
-        size.h = extent->height;
-    } else if ((double)w / h >= aspect) {
-        size.w = round_aspect(h * aspect, aspect, h, true);
-    } else {
-        size.h = round_aspect(w / aspect, aspect, w, false);
-    }
-    size.full_w = size.w;
-    size.full_h = size.h;
-    return (struct gf_resize_params){
-        .kernel = GF_RESAMPLE_CUBIC, .like = GF_LIKE_PILLOW, .reducing_gap = 2, .size = size};
-}
-
-extern const struct gf_filter gf_resize_filter, gf_unsharp_filter;
-
-/* The padding comes last, since sharpening after it would change the picture's edge. The padding's
- * colour is in sRGB. */
-static void thumbnail_expand(const void *params, const struct gf_extent *extent,
-                             struct gf_parts *parts)
-{
-    const struct thumbnail *const thumbnail = params;
-    const struct gf_resize_params asked = resize_of(thumbnail);
-    const struct gf_unsharp_params unsharp = {.sigma = 0.7, .amount = thumbnail->sharpen};
-    const bool like = thumbnail->like != GF_LIKE_NONE;
-    struct gf_resize_params resize = like ? pillow_of(thumbnail, extent) : asked;
-    if (asked.fit == GF_FIT_CONTAIN)
-        resize.fit = GF_FIT_INSIDE;
-    gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
-    if (thumbnail->sharpen > 0)
-        gf_parts_add(parts, &gf_unsharp_filter, &unsharp, sizeof unsharp);
-    if (!like)
-        gf_parts_add(parts, &gf_icc_to_srgb, NULL, 0);
-    resize_add_padding(&asked, extent, parts);
-}
-
-static const char *smaller(const void *params, const struct gf_extent *extent)
-{
-    const struct gf_resize_params resize = resize_of(params);
-    const struct gf_resize_size size = resize_size_of(&resize, extent->width, extent->height),
-                                asked = asked_size(&resize, extent->width, extent->height);
-    return resize.fit == GF_FIT_COVER && (size.w < asked.w || size.h < asked.h)
-               ? "thumbnail never enlarges, so that it does not fill the size; "
-                 "resize=W:H:fit=cover "
-                 "does"
-               : NULL;
-}
-
-static int reduction(const void *params, int width, int height)
-{
-    const struct thumbnail *const thumbnail = params;
-    const struct gf_resize_params resize = resize_of(thumbnail);
-    if (thumbnail->like != GF_LIKE_NONE && thumbnail->load == LOAD_REDUCED)
-        return -(int)fmin(width / (int)(2 * pillow_side(thumbnail, false)),
-                          height / (int)(2 * pillow_side(thumbnail, true)));
-    return thumbnail->like != GF_LIKE_NONE ? 1 : resize_reduction(&resize, width, height);
-}
-
-const struct gf_filter gf_thumbnail_filter = {
-    .name = "thumbnail",
-    .synonyms = "thumb preview vipsthumbnail",
-    .summary = "a small picture for the web",
-    .definition = "resize=w:h:fit=inside:only=shrink:load=reduced by the lanczos3 kernel, then "
-                  "unsharp if sharpen is above 0. gravity=attention or entropy makes fit=cover. "
-                  "The colours become sRGB. The EXIF orientation is "
-                  "applied before, as for every chain. A file gets samples of 8 bits; --depth=16 "
-                  "keeps those of 16.\nlike=pillow: its size, draft() of JPEGs that no orientation "
-                  "turns, reducing_gap=2, bicubic; no conversion of colours.",
-    .example = "thumbnail=120",
-    GF_PARAMS(struct thumbnail, thumbnail_params),
-    .kind = GF_STENCIL,
-    .takes_no_region = true,
-    .for_screens = true,
-    .check = check,
-    .expand = thumbnail_expand,
-    .smaller = smaller,
-    .reduction = reduction,
-};
-
 /* pixelate: replaces blocks by their mean colour. */
-
-extern const struct gf_filter gf_resize_filter;
 
 struct pixelate {
     int size; /* the side of a block, in pixels */

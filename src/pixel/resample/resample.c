@@ -34,7 +34,7 @@ static double kernel_at(enum gf_resample_kernel kernel, double at)
     }
 }
 
-static double kernel_radius(enum gf_resample_kernel kernel)
+double gf_resample_radius(enum gf_resample_kernel kernel)
 {
     switch (kernel) {
     case GF_RESAMPLE_LANCZOS3:
@@ -59,9 +59,9 @@ struct window {
 static struct window window_of(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
                                int i)
 {
-    struct window window = {.centre = ((double)i + axis->offset + 0.5) * axis->scale,
+    struct window window = {.centre = axis->from + ((double)i + axis->offset + 0.5) * axis->scale,
                             .widening = axis->scale > 1 ? axis->scale : 1};
-    const double radius = kernel_radius(kernel) * window.widening;
+    const double radius = gf_resample_radius(kernel) * window.widening;
     const double first = window.centre - radius + 0.5;
     window.first = first > 0 ? gf_at_most(first, axis->in - 1) : 0;
     window.end = gf_at_most(window.centre + radius + 0.5, axis->in);
@@ -80,8 +80,8 @@ void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample
         return;
     }
     /* Positions are sums of steps, which differ from this product by less than one input. */
-    const double low = ((double)i0 + axis->offset + 0.5) * axis->scale - 1;
-    const double high = ((double)i1 - 1 + axis->offset + 0.5) * axis->scale + 2;
+    const double low = axis->from + ((double)i0 + axis->offset + 0.5) * axis->scale - 1;
+    const double high = axis->from + ((double)i1 - 1 + axis->offset + 0.5) * axis->scale + 2;
     *first = low > 0 ? gf_at_most(low, axis->in - 1) : 0;
     *end = gf_at_most(high, axis->in);
 }
@@ -89,7 +89,14 @@ void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample
 int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis)
 {
     const double widening = axis->scale > 1 ? axis->scale : 1;
-    return gf_at_most(ceil(2 * kernel_radius(kernel) * widening) + 1, axis->in);
+    return gf_at_most(ceil(2 * gf_resample_radius(kernel) * widening) + 1, axis->in);
+}
+
+int gf_resample_inputs_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
+                            int rows)
+{
+    const double between = ceil((rows - 1) * axis->scale) + 1;
+    return gf_at_most(gf_resample_taps_most(kernel, axis) + between, axis->in);
 }
 
 /* Computes the weights of the inputs of output i, for all kernels but the nearest. */

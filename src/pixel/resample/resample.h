@@ -23,10 +23,10 @@ enum gf_resample_kernel {
     GF_RESAMPLE_HAMMING,
 };
 
-/* One axis: the centre of output i is at the input's position (i + offset + 0.5) * scale. */
+/* One axis: the centre of output i is at the input's position from + (i + offset + 0.5) * scale. */
 struct gf_resample_axis {
     int in, out, offset;
-    double scale;
+    double scale, from;
 };
 
 enum {
@@ -134,8 +134,12 @@ static inline int gf_at_most(double v, int most)
 {
     return v < most ? (int)v : most;
 }
-/* Returns the largest number of inputs that an output has. */
+/* Returns half the width of a kernel that is not widened, in inputs. */
+double gf_resample_radius(enum gf_resample_kernel kernel);
+/* Return the largest number of inputs that an output has, and that `rows` adjacent ones have. */
 int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis);
+int gf_resample_inputs_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
+                            int rows);
 
 /* Fills stage->constants with a struct gf_resample and the arrays behind it. */
 enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kernel kernel,
