@@ -1,42 +1,38 @@
 """Pictures and tables in memory as the files that filters read."""
 
-import atexit
-import collections
-import functools
 import hashlib
 import os
-import shutil
-import tempfile
+import time
 
-from ._library import usage
-from ._pictures import package_of, shape_of
+from ._library import usage, wrong_type
+from ._pictures import FLOATS, package_of, type_name
 
-_MOST = 64  # files that are kept
-_kept: "collections.OrderedDict[str, None]" = collections.OrderedDict()
-
-
-@functools.lru_cache(maxsize=1)
-def _folder(process):
-    """Returns a folder of this process, which is removed at its end."""
-    folder = tempfile.mkdtemp(prefix="gpufilter-")
-    atexit.register(lambda: process == os.getpid() and shutil.rmtree(folder, ignore_errors=True))
-    return folder
+_MOST, _REST = 64, 10  # files that are kept, and others for so many seconds: a call may be about to open them
+_kept: "dict[bytes, _File]" = {}  # whose single operations are atomic: no lock that a fork could find taken
 
 
-def _keep(data, extension):
-    """Returns the name of a file with these bytes. The same bytes have the same name, so that a pipeline is found again."""
-    name = os.path.join(_folder(os.getpid()), hashlib.blake2b(data, digest_size=16).hexdigest() + extension)
-    if not os.path.exists(name):
-        part = tempfile.mktemp(dir=os.path.dirname(name))
-        with open(part, "wb") as file:
+class _File:
+    """A file in memory, which no process leaves behind however it ends."""
+
+    def __init__(self, data):
+        self.number = os.memfd_create("gpufilter")
+        with open(self.number, "wb", closefd=False) as file:
             file.write(data)
-        os.replace(part, name)
-    _kept[name] = _kept.pop(name, None)
-    while len(_kept) > _MOST:
-        oldest, _ = _kept.popitem(last=False)
-        if os.path.dirname(oldest) == os.path.dirname(name) and os.path.exists(oldest):
-            os.unlink(oldest)
-    return name
+
+    def __del__(self, close=os.close):
+        if hasattr(self, "number"):
+            close(self.number)
+
+
+def _keep(data):
+    """Returns the name of a file with these bytes. The same bytes have the same name, so that a pipeline is found again."""
+    key, now = hashlib.blake2b(data, digest_size=16).digest(), time.monotonic()
+    file = _kept.get(key) or _kept.setdefault(key, _File(data))
+    file.used = now
+    for old, each in list(_kept.items())[:-_MOST]:
+        if each.used < now - _REST:
+            _kept.pop(old, None)
+    return f"/proc/self/fd/{file.number}"
 
 
 def is_picture(kind, value):
@@ -52,7 +48,12 @@ def is_picture(kind, value):
 def _cube(table):
     """Returns the text of a .cube file of a table: of shape (N,) or (N, 3) curves, of shape (N, N, N, 3) a cube [red, green, blue]."""
     table = table.detach().cpu() if package_of(table) == "torch" else table
-    shape, most = tuple(table.shape), {"uint8": 255, "uint16": 65535}.get(str(table.dtype).rpartition(".")[2], 1)
+    if not hasattr(table, "tolist"):
+        raise wrong_type("lut: file", "a name, or an array of numbers", table)
+    shape, kind = tuple(table.shape), type_name(table.dtype)
+    most = {"uint8": 255, "uint16": 65535, **dict.fromkeys(FLOATS, 1)}.get(kind)
+    if not most:
+        raise usage(f"lut: a table has floats of 0..1, uint8 or uint16, not {kind}")
     if len(shape) == 4 and shape[0] == shape[1] == shape[2] and shape[3] == 3:
         values, nodes, head = table.tolist(), range(shape[0]), "LUT_3D_SIZE"
         rows = [values[red][green][blue] for blue in nodes for green in nodes for red in nodes]
@@ -67,7 +68,7 @@ def name_of(value, table=False):
     """Returns the name of a file with a picture, or with a table of numbers."""
     from ._pipelines import encode
     if table:
-        return _keep(_cube(value).encode(), ".cube")
-    if str(getattr(value, "dtype", "")).rpartition(".")[2] == "bool":  # a mask
+        return _keep(_cube(value).encode())
+    if getattr(value, "dtype", None) is not None and type_name(value.dtype) == "bool":  # a mask
         value = value.byte() * 255 if package_of(value) == "torch" else value.astype("uint8") * 255
-    return _keep(encode(value, "png"), ".png")
+    return _keep(encode(value, "png"))
