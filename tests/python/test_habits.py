@@ -160,13 +160,18 @@ class Habits(unittest.TestCase):
 
     @needs_numpy
     def test_files_in_memory(self):
-        """Many threads may be about to open as many files; a process leaves none behind, however it ends."""
-        names = [_files.name_of(numpy.full((1, 1), each, "u1")) for each in range(3 * _files._MOST)]
-        self.assertEqual([gf.open(name)[0, 0] for name in names], list(range(len(names))))
-        self.assertEqual(_files.name_of(numpy.full((1, 1), 5, "u1")), names[5])
-        with mock.patch.object(_files, "_REST", 0):
-            _files.name_of(numpy.zeros((2, 2), "u1"))
+        """They last as long as the calls that are about to open them; a process leaves none behind, however it ends."""
+        files = [_files.file_of(numpy.full((1, 1), each, "u1")) for each in range(2 * _files._MOST)]
+        self.assertEqual([gf.open(file)[0, 0] for file in files], list(range(len(files))))
+        self.assertIs(_files.file_of(numpy.full((1, 1), len(files) - 1, "u1")), files[-1])
         self.assertEqual(len(_files._kept), _files._MOST)
+        number, name = len(os.listdir("/proc/self/fd")), os.fspath(files[0])
+        del files
+        self.assertEqual(len(os.listdir("/proc/self/fd")), number - _files._MOST)
+        self.assertFalse(os.path.exists(name))
+        array = numpy.full((9, 9), 7, "u1")
+        with mock.patch.object(_files, "_MOST", 0):
+            self.assertEqual(gf.overlay(array, array + 1)[0, 0], 8)
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([sys.executable, "-c", "import os, numpy, gpufilter as gf\ngf.overlay(*[numpy.zeros((2, 2), 'u1')] * 2)\nos._exit(0)"],
                            env={**os.environ, "TMPDIR": folder}, check=True)

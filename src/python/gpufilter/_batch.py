@@ -90,19 +90,18 @@ def compare(a, b):
     """
     from ._pipelines import encode
     with tempfile.TemporaryDirectory(prefix="gpufilter-") as folder:
-        names, shown = [], {}
-        for word, value in (("a", a), ("b", b)):
-            names.append(os.path.join(folder, word))  # a name without a colon, which would end it
+        names, shown = [os.path.join(folder, word) for word in "ab"], {}  # names without a colon, which would end them
+        for name, word, value in zip(names, "ab", (a, b)):
             if isinstance(value, (str, bytes, os.PathLike)):
-                shown[names[-1]] = os.fsdecode(text_of(value, word))
-                os.symlink(os.path.abspath(shown[names[-1]]), names[-1])
+                shown[name] = os.fsdecode(text_of(value, word))
+                os.symlink(os.path.abspath(shown[name]), name)
             else:
-                with open(names[-1], "wb") as file:
+                with open(name, "wb") as file:
                     file.write(encode(value, "pam"))
         try:
             return _objects(f"--compare={names[0]}:json", names[1])[0]
         except Error as failure:
             text = str(failure)
-            for word, name in zip("ab", names):
-                text = text.replace(name, shown.get(name, word))
+            for name in names:
+                text = text.replace(name, shown.get(name, name[-1]))
             raise type(failure)(text, failure.status) from None

@@ -1,38 +1,39 @@
 """Pictures and tables in memory as the files that filters read."""
 
+import collections
 import hashlib
 import os
-import time
 
 from ._library import usage, wrong_type
 from ._pictures import FLOATS, package_of, type_name
 
-_MOST, _REST = 64, 10  # files that are kept, and others for so many seconds: a call may be about to open them
-_kept: "dict[bytes, _File]" = {}  # whose single operations are atomic: no lock that a fork could find taken
+_MOST = 64  # files that are kept beside those of the calls in progress
+_kept: "collections.OrderedDict[bytes, _File]" = collections.OrderedDict()  # its operations are atomic: no lock that a fork could find taken
 
 
-class _File:
-    """A file in memory, which no process leaves behind however it ends."""
+class _File(os.PathLike):
+    """A file in memory, which no process leaves behind however it ends. It has a name as long as it is referred to."""
 
     def __init__(self, data):
-        self.number = os.memfd_create("gpufilter")
-        with open(self.number, "wb", closefd=False) as file:
+        self._number = os.memfd_create("gpufilter")
+        with open(self._number, "wb", closefd=False) as file:
             file.write(data)
 
+    def __fspath__(self):
+        return f"/proc/self/fd/{self._number}"
+
     def __del__(self, close=os.close):
-        if hasattr(self, "number"):
-            close(self.number)
+        if hasattr(self, "_number"):
+            close(self._number)
 
 
 def _keep(data):
-    """Returns the name of a file with these bytes. The same bytes have the same name, so that a pipeline is found again."""
-    key, now = hashlib.blake2b(data, digest_size=16).digest(), time.monotonic()
-    file = _kept.get(key) or _kept.setdefault(key, _File(data))
-    file.used = now
-    for old, each in list(_kept.items())[:-_MOST]:
-        if each.used < now - _REST:
-            _kept.pop(old, None)
-    return f"/proc/self/fd/{file.number}"
+    """Returns a file with these bytes. The same bytes have the same file, so that a pipeline is found again."""
+    key = hashlib.blake2b(data, digest_size=16).digest()
+    file = _kept[key] = _kept.pop(key, None) or _File(data)
+    while len(_kept) > _MOST:
+        _kept.popitem(last=False)
+    return file
 
 
 def is_picture(kind, value):
@@ -64,8 +65,8 @@ def _cube(table):
     return f"{head} {shape[0]}\n" + "".join("{:.9g} {:.9g} {:.9g}\n".format(*(v / most for v in row)) for row in rows)
 
 
-def name_of(value, table=False):
-    """Returns the name of a file with a picture, or with a table of numbers."""
+def file_of(value, table=False):
+    """Returns a file with a picture, or with a table of numbers."""
     from ._pipelines import encode
     if table:
         return _keep(_cube(value).encode())

@@ -492,16 +492,14 @@ def save(array, path, format=None, chain="", **options):
             raise usage(f"{name}: its name says no format: format= is one of {', '.join(words)}")
     data = encode(array, format, chain, **options)
     target = os.path.realpath(name)
+    is_file = os.path.isfile(target) or not os.path.exists(target)  # a pipe or a device stays what it is
     try:
-        if os.path.exists(target) and not os.path.isfile(target):  # a pipe or a device stays what it is
-            with builtins.open(target, "wb") as file:
-                file.write(data)
-            return
-        with tempfile.TemporaryDirectory(dir=os.path.dirname(target), prefix=".gpufilter-") as folder:
-            part = os.path.join(folder, "part")
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(target) if is_file else None, prefix=".gpufilter-") as folder:
+            part = os.path.join(folder, "part") if is_file else target
             with builtins.open(part, "wb") as file:
                 file.write(data)
-            os.replace(part, target)
+            if is_file:
+                os.replace(part, target)
     except OSError as why:
         raise error(f"{name}: {why.strerror}", "OUTPUT") from why
 
