@@ -3,13 +3,16 @@
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 import gpufilter as gf
-from gpufilter import _pictures
+from gpufilter import _files, _pictures
 from support import main, optional, ppm, ramp
 
 numpy, torch, ml_dtypes = map(optional, ("numpy", "torch", "ml_dtypes"))
@@ -21,6 +24,25 @@ def by_words(numbers, black=0, white=1):
     """Returns what the filters make of numbers, by samples that numpy rounds."""
     parts = 65535 * (numbers.astype("f8") - black) / (white - black)
     return gf.run(CHAIN, numpy.rint(parts.clip(0, 65535)).astype("u2")).astype("f4") * numpy.float32(white - black) / numpy.float32(65535) + numpy.float32(black)
+
+
+class Strided:
+    """Floats of an unknown package, whose rows are no rows of pixels."""
+    dtype = "float32"
+
+    def __init__(self, array):
+        self.array, self.__dlpack_device__ = array[:, ::2], array.__dlpack_device__
+
+    def __dlpack__(self, **_):
+        return self.array.__dlpack__()
+
+
+class Slow:
+    """A file object that nothing ends."""
+
+    def read(self, size):
+        time.sleep(2)
+        return b""
 
 
 class Habits(unittest.TestCase):
@@ -41,7 +63,9 @@ class Habits(unittest.TestCase):
         self.assertEqual(gf.decode(gf.encode(array.astype("f4"), "png")).bits, 16)
         for wrong, options, words in ((array * 255, {}, r"value_range=\(0, 255\)"), (array * float("nan"), {}, "nan at"),
                                       (array, {"value_range": 7}, "value_range takes two numbers"),
-                                      (array, {"value_range": (1, 1)}, "range 1..1"),
+                                      (array, {"value_range": (1, 1)}, "range 1..1"), (array, {"value_range": (0, 10**400)}, "two numbers"),
+                                      (array, {"dtype": "f4", "scale": array[0, 0]}, "scale takes"), (array, {"dtype": "f4", "mean": 10**400}, "too large"),
+                                      (array.astype(">f4"), {}, "newbyteorder"), (Strided(array.astype("f4")), {}, "strides"),
                                       (numpy.moveaxis(array, -1, 0), {}, "permute"),
                                       (ramp(), {"value_range": (0, 1)}, "for arrays of floats")):
             with self.assertRaisesRegex(ValueError, words):
@@ -94,6 +118,16 @@ class Habits(unittest.TestCase):
             self.assertEqual((found["format"], found["width"], len(gf.info(folder))), ("JPEG", 60, 3))
             self.assertTrue(gf.compare(image, f"{folder}/b.png")["equal"])
             self.assertGreater(gf.compare(gf.invert(image), image)["largest"], 0.5)
+            for a, b, words in ((f"{folder}/none.png", image, "none.png: No such"), (f"{folder}/b.png", gf.resize(image, 9, 9), "b.png is 60x40 .* b is 9x9")):
+                with self.assertRaisesRegex(gf.Error, words):
+                    gf.compare(a, b)
+            os.mkfifo(f"{folder}/pipe")
+            reader = os.open(f"{folder}/pipe", os.O_RDONLY | os.O_NONBLOCK)
+            image.save(f"{folder}/pipe", "pnm")
+            self.assertEqual(os.read(reader, 9000), gf.encode(image, "pnm"))
+            os.close(reader)
+            with self.assertRaisesRegex(gf.TryAgainError, "none/a.png: No such file"):
+                image.save(f"{folder}/none/a.png")
             with self.assertRaises(gf.Error):
                 gf.info(f"{folder}/none.png")
 
@@ -120,8 +154,28 @@ class Habits(unittest.TestCase):
         numpy.testing.assert_array_equal(gf.lut(image, 255 - curve)[:], 255 - array)
         cube = numpy.stack(numpy.meshgrid(*[numpy.linspace(0, 1, 5)] * 3, indexing="ij"), -1)
         numpy.testing.assert_array_equal(gf.lut(image, cube * [0, 1, 1])[:], array * numpy.uint8([0, 1, 1]))
-        with self.assertRaisesRegex(gf.UsageError, r"\(N, N, N, 3\)"):
-            gf.lut(image, array)
+        for table, words in ((array, r"\(N, N, N, 3\)"), (curve.astype("i8"), "not int64"), (image, "an array of numbers")):
+            with self.assertRaisesRegex(gf.UsageError, words):
+                gf.lut(image, table)
+
+    @needs_numpy
+    def test_files_in_memory(self):
+        """They last as long as the calls that are about to open them; a process leaves none behind, however it ends."""
+        files = [_files.file_of(numpy.full((1, 1), each, "u1")) for each in range(2 * _files._MOST)]
+        self.assertEqual([gf.open(file)[0, 0] for file in files], list(range(len(files))))
+        self.assertIs(_files.file_of(numpy.full((1, 1), len(files) - 1, "u1")), files[-1])
+        self.assertEqual(len(_files._kept), _files._MOST)
+        number, name = len(os.listdir("/proc/self/fd")), os.fspath(files[0])
+        del files
+        self.assertEqual(len(os.listdir("/proc/self/fd")), number - _files._MOST)
+        self.assertFalse(os.path.exists(name))
+        array = numpy.full((9, 9), 7, "u1")
+        with mock.patch.object(_files, "_MOST", 0):
+            self.assertEqual(gf.overlay(array, array + 1)[0, 0], 8)
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, "-c", "import os, numpy, gpufilter as gf\ngf.overlay(*[numpy.zeros((2, 2), 'u1')] * 2)\nos._exit(0)"],
+                           env={**os.environ, "TMPDIR": folder}, check=True)
+            self.assertEqual(os.listdir(folder), [])
 
     def test_wrong_types(self):
         image = gf.decode(ppm())
@@ -135,10 +189,6 @@ class Habits(unittest.TestCase):
 
     def test_control_c(self):
         """Also of calls that cannot be ended, which go on in a thread of their own."""
-        class Slow:
-            def read(self, size):
-                time.sleep(2)
-                return b""
         large = gf.run("resize=3000:2000", gf.decode(ppm()))
         for call in (lambda: gf.nlmeans(large, search=10), lambda: gf.encode(large, "png", png_level=9), lambda: gf.decode(Slow()),
                      lambda: gf.encode([large] * 9, "jpeg"), lambda: gf.compare(large, large)):
@@ -152,6 +202,21 @@ class Habits(unittest.TestCase):
             self.assertLess(time.monotonic() - at[0], 1)  # 0.1 on a machine that does nothing else
             timer.join()
         self.assertEqual(gf.blur(large).size, (3000, 2000))
+
+    def test_a_handler_that_raises(self):
+        """Also an exception that a call could raise itself, and of lists."""
+        def late(*_):
+            raise ValueError("late")
+
+        before = signal.signal(signal.SIGALRM, late)
+        try:
+            begin = time.monotonic()
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with self.assertRaisesRegex(ValueError, "late"):
+                gf.decode([Slow(), Slow()], workers=2)
+            self.assertLess(time.monotonic() - begin, 1.5)
+        finally:
+            signal.signal(signal.SIGALRM, before)
 
     def test_names_of_types(self):
         for given, name in (("<f4", "float32"), ("single", "float32"), ("uint8", "uint8"), (float, "float64")):

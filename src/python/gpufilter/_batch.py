@@ -4,9 +4,8 @@ import json
 import os
 import subprocess
 import tempfile
-import warnings
 
-from ._library import error, PictureWarning, program, text_of, wrong_type
+from ._library import Error, error, program, text_of, warn, wrong_type
 
 _EXITS = {2: "USAGE", 3: "UNAVAILABLE", 4: "INPUT"}
 _ON = ("autorotate", "clobber", "fuse")  # options of the command line turn them off
@@ -57,7 +56,7 @@ def _tell(status, messages):
         raise error("\n".join(messages) or f"exit status {status}", _EXITS.get(status, "OUTPUT"))
     for message in messages:
         if message.startswith(_WARNING):
-            warnings.warn(message[len(_WARNING):], PictureWarning, stacklevel=3)
+            warn(message[len(_WARNING):])
 
 
 def _objects(*arguments):
@@ -91,12 +90,18 @@ def compare(a, b):
     """
     from ._pipelines import encode
     with tempfile.TemporaryDirectory(prefix="gpufilter-") as folder:
-        names = []
-        for word, value in (("a", a), ("b", b)):
-            names.append(os.path.join(folder, word))  # a name without a colon, which would end it
+        names, shown = [os.path.join(folder, word) for word in "ab"], {}  # names without a colon, which would end them
+        for name, word, value in zip(names, "ab", (a, b)):
             if isinstance(value, (str, bytes, os.PathLike)):
-                os.symlink(os.path.abspath(os.fsdecode(text_of(value, word))), names[-1])
+                shown[name] = os.fsdecode(text_of(value, word))
+                os.symlink(os.path.abspath(shown[name]), name)
             else:
-                with open(names[-1], "wb") as file:
+                with open(name, "wb") as file:
                     file.write(encode(value, "pam"))
-        return _objects(f"--compare={names[0]}:json", names[1])[0]
+        try:
+            return _objects(f"--compare={names[0]}:json", names[1])[0]
+        except Error as failure:
+            text = str(failure)
+            for name in names:
+                text = text.replace(name, shown.get(name, name[-1]))
+            raise type(failure)(text, failure.status) from None

@@ -110,7 +110,7 @@ def numbers_of(value, name, channels):
         return None
     try:
         values = [float(each) for each in value] if hasattr(value, "__iter__") and getattr(value, "ndim", 1) and not isinstance(value, str) else [float(value)] * channels
-    except (TypeError, ValueError) as problem:
+    except (OverflowError, TypeError, ValueError) as problem:
         raise usage(f"{name}={value!r}: {problem}") from None
     if len(values) != channels:
         raise usage(f"{name} has {len(values)} numbers for {channels} channels")
@@ -130,7 +130,7 @@ class Floats:
             raise usage(f"layout={layout!r} is none of {', '.join(layouts)}")
         if channels is not None and (isinstance(channels, str) or str(channels) != "3"):
             raise usage(f"channels={channels!r} is neither None nor 3")
-        if scale is not None and (isinstance(scale, (str, bytes)) or not hasattr(scale, "__float__") or not float(scale)):
+        if scale is not None and (isinstance(scale, (str, bytes)) or not hasattr(scale, "__float__") or getattr(scale, "shape", ()) or not float(scale)):
             raise wrong_type("scale", "a positive number", scale)
         self.dtype, self.layout, self.channels, self.mean, self.std, self.scale = dtype, layouts[layout or "NHWC"], channels, mean, std, scale
         self.kind = "float32" if dtype == "float64" else dtype  # what the library writes

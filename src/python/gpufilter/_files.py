@@ -1,42 +1,39 @@
 """Pictures and tables in memory as the files that filters read."""
 
-import atexit
 import collections
-import functools
 import hashlib
 import os
-import shutil
-import tempfile
 
-from ._library import usage
-from ._pictures import package_of, shape_of
+from ._library import usage, wrong_type
+from ._pictures import FLOATS, package_of, type_name
 
-_MOST = 64  # files that are kept
-_kept: "collections.OrderedDict[str, None]" = collections.OrderedDict()
+_MOST = 64  # files that are kept beside those of the calls in progress
+_kept: "collections.OrderedDict[bytes, _File]" = collections.OrderedDict()  # its operations are atomic: no lock that a fork could find taken
 
 
-@functools.lru_cache(maxsize=1)
-def _folder(process):
-    """Returns a folder of this process, which is removed at its end."""
-    folder = tempfile.mkdtemp(prefix="gpufilter-")
-    atexit.register(lambda: process == os.getpid() and shutil.rmtree(folder, ignore_errors=True))
-    return folder
+class _File(os.PathLike):
+    """A file in memory, which no process leaves behind however it ends. It has a name as long as it is referred to."""
 
-
-def _keep(data, extension):
-    """Returns the name of a file with these bytes. The same bytes have the same name, so that a pipeline is found again."""
-    name = os.path.join(_folder(os.getpid()), hashlib.blake2b(data, digest_size=16).hexdigest() + extension)
-    if not os.path.exists(name):
-        part = tempfile.mktemp(dir=os.path.dirname(name))
-        with open(part, "wb") as file:
+    def __init__(self, data):
+        self._number = os.memfd_create("gpufilter")
+        with open(self._number, "wb", closefd=False) as file:
             file.write(data)
-        os.replace(part, name)
-    _kept[name] = _kept.pop(name, None)
+
+    def __fspath__(self):
+        return f"/proc/self/fd/{self._number}"
+
+    def __del__(self, close=os.close):
+        if hasattr(self, "_number"):
+            close(self._number)
+
+
+def _keep(data):
+    """Returns a file with these bytes. The same bytes have the same file, so that a pipeline is found again."""
+    key = hashlib.blake2b(data, digest_size=16).digest()
+    file = _kept[key] = _kept.pop(key, None) or _File(data)
     while len(_kept) > _MOST:
-        oldest, _ = _kept.popitem(last=False)
-        if os.path.dirname(oldest) == os.path.dirname(name) and os.path.exists(oldest):
-            os.unlink(oldest)
-    return name
+        _kept.popitem(last=False)
+    return file
 
 
 def is_picture(kind, value):
@@ -52,7 +49,12 @@ def is_picture(kind, value):
 def _cube(table):
     """Returns the text of a .cube file of a table: of shape (N,) or (N, 3) curves, of shape (N, N, N, 3) a cube [red, green, blue]."""
     table = table.detach().cpu() if package_of(table) == "torch" else table
-    shape, most = tuple(table.shape), {"uint8": 255, "uint16": 65535}.get(str(table.dtype).rpartition(".")[2], 1)
+    if not hasattr(table, "tolist"):
+        raise wrong_type("lut: file", "a name, or an array of numbers", table)
+    shape, kind = tuple(table.shape), type_name(table.dtype)
+    most = {"uint8": 255, "uint16": 65535, **dict.fromkeys(FLOATS, 1)}.get(kind)
+    if not most:
+        raise usage(f"lut: a table has floats of 0..1, uint8 or uint16, not {kind}")
     if len(shape) == 4 and shape[0] == shape[1] == shape[2] and shape[3] == 3:
         values, nodes, head = table.tolist(), range(shape[0]), "LUT_3D_SIZE"
         rows = [values[red][green][blue] for blue in nodes for green in nodes for red in nodes]
@@ -63,11 +65,11 @@ def _cube(table):
     return f"{head} {shape[0]}\n" + "".join("{:.9g} {:.9g} {:.9g}\n".format(*(v / most for v in row)) for row in rows)
 
 
-def name_of(value, table=False):
-    """Returns the name of a file with a picture, or with a table of numbers."""
+def file_of(value, table=False):
+    """Returns a file with a picture, or with a table of numbers."""
     from ._pipelines import encode
     if table:
-        return _keep(_cube(value).encode(), ".cube")
-    if str(getattr(value, "dtype", "")).rpartition(".")[2] == "bool":  # a mask
+        return _keep(_cube(value).encode())
+    if getattr(value, "dtype", None) is not None and type_name(value.dtype) == "bool":  # a mask
         value = value.byte() * 255 if package_of(value) == "torch" else value.astype("uint8") * 255
-    return _keep(encode(value, "png"), ".png")
+    return _keep(encode(value, "png"))

@@ -91,8 +91,6 @@ _TAKES = {"matrix": "a text or an array of numbers", "colour": "a text or three 
 
 def _text(name, kind, value):
     """Returns the value of a parameter of that kind as a chain writes it."""
-    if _files.is_picture(kind, value):
-        value = _files.name_of(value, table=name == "lut: file")
     number = _number(value) if not isinstance(value, (str, bytes)) else None
     if number is not None and kind != "file":
         return number
@@ -131,22 +129,24 @@ def _function(lib, found, run):
                                   [kinds("options", kinds.VAR_KEYWORD)])
 
     def chain_of(*arguments, **keywords):
-        """Returns (the chain, the options) of a call with an array and these arguments."""
+        """Returns (the chain, the options, what must live during the call) of a call with an array and these arguments."""
         bound = signature.bind(None, *arguments, **keywords).arguments
         options = bound.pop("options", {})
         del bound["array"]
         common = {key: options.pop(key) for key in _COMMON if key in options}
         for key in options.keys() - _OPTIONS:
             raise TypeError(f"{name} has no parameter {key!r}: it has {', '.join(names)}")
-        given = [f"{key.rstrip('_')}={_text(f'{name}: {key}', types.get(key), value)}" for key, value in {**bound, **common}.items() if value is not None]
-        return ":".join([name] + given).replace(":", "=", 1), options
+        values = {key: _files.file_of(value, name == "lut" and key == "file") if _files.is_picture(types.get(key), value) else value
+                  for key, value in {**bound, **common}.items() if value is not None}
+        given = [f"{key.rstrip('_')}={_text(f'{name}: {key}', types.get(key), value)}" for key, value in values.items()]
+        return ":".join([name] + given).replace(":", "=", 1), options, values
 
     found_again = functools.lru_cache(maxsize=64, typed=True)(chain_of)  # which takes longer than the call of a small picture
 
     def function(array, /, *arguments, **keywords):
         # What else can be a key may later be another text.
         lasting = are_lasting(arguments) and are_lasting(keywords.values())
-        chain, options = (found_again if lasting else chain_of)(*arguments, **keywords)
+        chain, options, _held = (found_again if lasting else chain_of)(*arguments, **keywords)
         return run(chain, array, **options)
 
     function.__name__ = function.__qualname__ = name

@@ -235,11 +235,13 @@ def _host_interface(array):
     return _buffer_interface(array)
 
 
-def contiguous(array):
-    """Returns a copy of an array without gaps, or None where its package is not known to make one."""
+def contiguous(array, strides=None):
+    """Returns a copy of an array without gaps."""
     if package_of(array) == "torch":
         return array.detach().clone(memory_format=sys.modules["torch"].contiguous_format)
-    return array.copy(order="C") if package_of(array) in ("numpy", "cupy") else None
+    if package_of(array) in ("numpy", "cupy"):
+        return array.copy(order="C")
+    raise usage(f"the strides {tuple(strides)} are not those of rows of pixels" if strides else "samples of 16 bits at an odd address")
 
 
 # ---- arrays in a device's memory ----
@@ -281,7 +283,7 @@ def range_of(value_range):
     try:
         black, white = (0, 1) if value_range is None else value_range
         return float(black), float(white)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise wrong_type("value_range", "two numbers, those of black and white", value_range) from None
 
 
@@ -296,7 +298,7 @@ def _of_floats(array, value_range):
     form, strides, step = _form_of_shape(interface["shape"], 16), interface.get("strides"), 4 if kind == "float32" else 2
     for side, stride in zip(interface["shape"][::-1], (strides or ())[::-1]):
         if side > 1 and stride != step:
-            return _of_floats(contiguous(array), value_range)
+            return _of_floats(contiguous(array, strides), value_range)
         step *= side
     image, failure = _abi.gf_image(), _abi.gf_error()
     check(lib.gf_image_alloc(_c.byref(image), form, _c.byref(failure)), failure)
@@ -328,7 +330,7 @@ def picture(array, value_range=None):
         made = _of_floats(array, value_range)
         return made._image, made
     if value_range is not None:
-        raise usage("value_range= is for arrays of floats")
+        raise usage("value_range= is for arrays of floats in the machine's byte order")
     if isinstance(array, Image):
         return array._image, array
     interface, owner = _device_interface(array) if on_device(array) else _host_interface(array)
@@ -336,7 +338,7 @@ def picture(array, value_range=None):
     size = {"u1": 1, "u2": 2}.get(kind[1:])
     if not size or (size == 2 and kind[0] not in ("=", _ORDER)):
         raise usage("samples are unsigned integers of 8 or 16 bits in the machine's byte order, or floats of numpy, torch or jax, not "
-                    f"{kind!r}: astype('uint8')")
+                    f"{kind!r}: " + ("array.astype(array.dtype.newbyteorder('=')) turns the bytes" if kind[1:] in ("u2", "f2", "f4", "f8") else "astype('uint8')"))
     form = _form_of_shape(shape, 8 * size)
     held = None
     if not isinstance(data, (tuple, list)):  # but a buffer
@@ -350,11 +352,7 @@ def picture(array, value_range=None):
         pitch = row
     pixels_touch = (shape[1] == 1 or inner[0] == channels * size) and (channels == 1 or inner[1] == size)
     if not pixels_touch or pitch < row or (size == 2 and (data[0] | pitch) % 2):
-        copy = contiguous(array)
-        if copy is None:
-            strides = interface.get("strides")
-            raise usage(f"the strides {tuple(strides)} are not those of rows of pixels" if strides else "samples of 16 bits at an odd address")
-        return picture(copy)
+        return picture(contiguous(array, interface.get("strides")))
     if held is not None and len(held) < pitch * (shape[0] - 1) + row:
         raise usage(f"{len(held)} bytes are not an array of shape {tuple(shape)}")
     return _abi.gf_image(form, pitch, data[0], False), owner

@@ -15,7 +15,7 @@ import threading
 import time
 
 from . import _abi, _batches, _device, _pictures, _streams
-from ._library import are_lasting, check, Error, lasting, lib, make_options, number_of, text_of, usage, warn, words_of, wrong_type
+from ._library import are_lasting, check, Error, error, lasting, lib, make_options, number_of, text_of, usage, warn, words_of, wrong_type
 from ._streams import can_read, interruptible, is_buffer, LONG as _LONG, watched
 
 
@@ -356,16 +356,17 @@ def _each(work, items, workers, chain, options):
         return [_numbered(work, pipeline, *item) for item in enumerate(items)]
     threads = set()  # those of this call: other calls may use the same pipeline
     pool = concurrent.futures.ThreadPoolExecutor(min(workers, len(items)), initializer=lambda: threads.add(threading.get_ident()))
-    waits = True
-    futures = [pool.submit(_numbered, work, pipeline, *item) for item in enumerate(items)]
+    waits, futures = True, []
     try:
+        for item in enumerate(items):
+            futures.append(pool.submit(_numbered, work, pipeline, *item))
         return [future.result() for future in futures]
     except BaseException as problem:
         for future in futures:  # after a failure the others need not begin
             future.cancel()
         pipeline._cancel(threads)
-        waits = isinstance(problem, Exception)
-        if not waits:
+        waits = any(each.done() and not each.cancelled() and each.exception() is problem for each in futures)
+        if not waits:  # a signal's handler has raised it
             concurrent.futures.wait(futures, _streams.PATIENCE)
         raise
     finally:
@@ -486,11 +487,17 @@ def save(array, path, format=None, chain="", **options):
         if format not in words:
             raise usage(f"{name}: its name says no format: format= is one of {', '.join(words)}")
     data = encode(array, format, chain, **options)
-    with tempfile.TemporaryDirectory(dir=os.path.dirname(name) or ".", prefix=".gpufilter-") as folder:
-        part = os.path.join(folder, "part")
-        with builtins.open(part, "wb") as file:
-            file.write(data)
-        os.replace(part, os.path.realpath(name))
+    target = os.path.realpath(name)
+    is_file = os.path.isfile(target) or not os.path.exists(target)  # a pipe or a device stays what it is
+    try:
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(target) if is_file else None, prefix=".gpufilter-") as folder:
+            part = os.path.join(folder, "part") if is_file else target
+            with builtins.open(part, "wb") as file:
+                file.write(data)
+            if is_file:
+                os.replace(part, target)
+    except OSError as why:
+        raise error(f"{name}: {why.strerror}", "OUTPUT") from why
 
 
 def open(path, chain="", *, dtype=None, layout=None, channels=None, mean=None, std=None, scale=None, **options):
