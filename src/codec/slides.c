@@ -33,8 +33,8 @@ static bool is_slide_tiff(struct gf_input *input)
     if (has_extension(gf_input_name(input), "ndpi scn bif"))
         return true;
     char *const software = first ? gf_ifd_text(&reader, first, GF_IFD_SOFTWARE) : NULL;
-    const bool philips = software && !strncmp(software, "Philips", 7) &&
-                         gf_input_path(input, path, sizeof path);
+    const bool philips =
+        software && !strncmp(software, "Philips", 7) && gf_input_path(input, path, sizeof path);
     free(software);
     return philips || (first && gf_ifd_has(&reader, first, NDPI));
 }

@@ -351,7 +351,7 @@ static void test_lists(void **state)
     for (int i = 0; i < 2; i++) {
         struct gf_source *const source = open_in("a.tif", &input, &options);
         const struct gf_rectangle window = {TILE / 2, i ? SIDE - 1 : 8, TILE, 1};
-        assert_true(source->window(source, window, 0));
+        assert_int_equal(source->window(source, window, 0, &failure), GF_OK);
         assert_int_equal(source->read(source, 1, row, TILE, &failure), i ? GF_ERROR_INPUT : GF_OK);
         assert_true(i || (row[0] == 99 && row[TILE - 1] == 99));
         source->close(source);
@@ -397,16 +397,17 @@ static void test_kept(void **state)
         struct gf_input *input;
         options.memory_bytes = budgets[i];
         struct gf_source *const source = open_in("a.tif", &input, &options);
-        assert_true(source->window(source, window, 0));
+        assert_int_equal(source->window(source, window, 0, &failure), GF_OK);
         const uint64_t before = source->memory.bytes;
-        assert_true(source->window(source, window, 1));
+        assert_int_equal(source->window(source, window, 1, &failure), GF_OK);
         unsigned char *const rows = malloc((size_t)SIDE * SIDE);
         assert_int_equal(source->read(source, SIDE, rows, SIDE, &failure), GF_OK);
         free(rows);
         assert_int_equal(before, 0); /* the usual */
         assert_in_range(source->memory.bytes, i ? 8 << 20 : SIDE * SIDE,
                         i ? 12 << 20 : SIDE * SIDE + (4 << 20));
-        assert_true(source->window(source, window, 0)); /* they are still there */
+        assert_int_equal(source->window(source, window, 0, &(struct gf_error){0}),
+                         GF_OK); /* they are still there */
         assert_int_equal(source->blocks, i ? TILES - 128 : 0);
         source->close(source);
         gf_input_close(input);
