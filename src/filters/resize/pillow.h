@@ -22,11 +22,12 @@ enum gf_pillow_kernel {
 };
 
 /* The part of the picture within `box` (left, top, right, bottom; floats, as in Pillow) becomes
- * width x height pixels. */
+ * width x height pixels. Between two stages of a picture colour stays premultiplied. */
 struct gf_pillow_params {
     int kernel; /* enum gf_pillow_kernel */
     int width, height;
     float box[4];
+    bool from_premultiplied, to_premultiplied;
 };
 
 /* The blocks of x by y pixels in the box become their means; those at its right and lower edge may
@@ -65,12 +66,12 @@ GF_HOST_DEVICE int gf_pillow_byte(int sum)
     return v < 0 ? 0 : v > 255 ? 255 : v;
 }
 
-/* Rounds a sum of 16 bits. Pillow clamps its bytes one by one, so that a sum above 65535 keeps its
- * lower byte. */
+/* Rounds a sum of 16 bits, and clamps it. Before 12.3 Pillow clamped its bytes one by one, so that
+ * a sum above 65535 kept its lower byte. */
 GF_HOST_DEVICE int gf_pillow_word(double sum)
 {
     const int v = (int)(sum >= 0 ? sum + 0.5 : sum - 0.5);
-    return v < 0 ? 0 : v > 65535 ? 0xff00 | (v & 255) : v;
+    return v < 0 ? 0 : v > 65535 ? 65535 : v;
 }
 
 GF_HOST_DEVICE int gf_pillow_premultiplied(int colour, int alpha)
