@@ -219,9 +219,11 @@ static __global__ void __launch_bounds__(THREADS)
             const unsigned char *const row =
                 p.in + (top + i) * (ptrdiff_t)p.in_pitch + (size_t)left * CHANNELS;
             for (int k = 0; k < columns; k++) {
+                int v[CHANNELS];
+                load_pixel<unsigned char, CHANNELS>(row + k * CHANNELS, CHANNELS % 2 == 0, v);
 #pragma unroll
                 for (int c = 0; c < CHANNELS; c++)
-                    sum[c] += __ldg(row + k * CHANNELS + c);
+                    sum[c] += v[c];
             }
         }
 #pragma unroll

@@ -528,15 +528,24 @@ const struct gf_filter gf_pillow_filter = {
 
 /* ---- the stages of Image.resize() ---- */
 
+/* Returns whether the rows come first: from Pillow 12.2 on those of pictures that are far taller
+ * than wide, from 13 on where the height loses more than twice the pixels that the width loses. */
+static bool is_rows_first(const struct gf_pillow_params *resize, int width, int height, int version)
+{
+    const int less_high = height - resize->height, less_wide = width - resize->width;
+    if (resize->kernel == GF_PILLOW_NEAREST || less_high <= 0)
+        return false;
+    return version < 13 ? height / 100.0 > width : less_high > 2.0 * less_wide;
+}
+
 void gf_pillow_parts(const struct gf_pillow_params *resize, int width, int height, double gap,
-                     struct gf_parts *parts)
+                     int version, struct gf_parts *parts)
 {
     static const double reaches[] = {2.5, 1.5, 0.5, 0, 0, 0.5};
     struct gf_pillow_params now = *resize;
     const double scale_x = ((double)now.box[2] - now.box[0]) / now.width,
                  scale_y = ((double)now.box[3] - now.box[1]) / now.height;
     struct gf_reduce_params reduce = {1, 1, {0, 0, width, height}};
-    int in_w = width, in_h = height;
     if (gap > 0 && now.kernel != GF_PILLOW_NEAREST) {
         reduce.x = fmax((int)(scale_x / gap), 1);
         reduce.y = fmax((int)(scale_y / gap), 1);
@@ -551,15 +560,15 @@ void gf_pillow_parts(const struct gf_pillow_params *resize, int width, int heigh
         for (int i = 0; i < 4; i++)
             now.box[i] =
                 (float)(((double)now.box[i] - reduce.box[i % 2]) / (i % 2 ? reduce.y : reduce.x));
-        in_w = (reduce.box[2] - reduce.box[0] + reduce.x - 1) / reduce.x;
-        in_h = (reduce.box[3] - reduce.box[1] + reduce.y - 1) / reduce.y;
+        width = (reduce.box[2] - reduce.box[0] + reduce.x - 1) / reduce.x;
+        height = (reduce.box[3] - reduce.box[1] + reduce.y - 1) / reduce.y;
+        now.from_premultiplied = true;
     }
-    /* From Pillow 12.2 on the rows of a tall picture come first. */
-    if (now.kernel != GF_PILLOW_NEAREST && in_h > 100 * in_w && now.height < in_h) {
+    if (is_rows_first(&now, width, height, version)) {
         struct gf_pillow_params rows = now;
-        rows.width = in_w;
+        rows.width = width;
         rows.box[0] = 0;
-        rows.box[2] = (float)in_w;
+        rows.box[2] = (float)width;
         rows.to_premultiplied = now.from_premultiplied = true;
         gf_parts_add(parts, &gf_pillow_filter, &rows, sizeof rows);
         now.box[1] = 0;

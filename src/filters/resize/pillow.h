@@ -1,8 +1,9 @@
 /* Resizing with Pillow's very samples: the stages that like=pillow appends, and the arithmetic that
- * CPU and device share. Pillow's passes are columns first, then rows, with samples of the picture's
- * depth between them. Sums of 8 bits are integers of weights with 22 bits of fraction; those of 16
- * bits are doubles, added in the order of the input. Colour is straight before and after the stage,
- * and premultiplied between, as Pillow's modes RGBa and La. */
+ * CPU and device share. Pillow's passes are columns first, then rows (tall pictures are two stages,
+ * rows first), with samples of the picture's depth between them. Sums of 8 bits are integers of
+ * weights with 22 bits of fraction; those of 16 bits are doubles, added in the order of the input.
+ * Colour is straight before and after the stage, and premultiplied between, as Pillow's modes RGBa
+ * and La. */
 #pragma once
 
 #include <stdint.h>
@@ -31,7 +32,7 @@ struct gf_pillow_params {
 };
 
 /* The blocks of x by y pixels in the box become their means; those at its right and lower edge may
- * be smaller. Pillow calls this Image.reduce(). */
+ * be smaller. Pillow calls this Image.reduce(). Colour is premultiplied after it. */
 struct gf_reduce_params {
     int x, y;
     int box[4];
@@ -39,10 +40,10 @@ struct gf_reduce_params {
 
 extern const struct gf_filter gf_pillow_filter, gf_reduce_filter;
 
-/* What Image.resize() does to a picture of width x height pixels. With `gap` above 0 it is
- * reducing_gap, which Pillow ignores for pictures with alpha. */
+/* What Image.resize() of Pillow 12 or 13 does to a picture of width x height pixels. With `gap`
+ * above 0 it is reducing_gap. */
 void gf_pillow_parts(const struct gf_pillow_params *resize, int width, int height, double gap,
-                     struct gf_parts *parts);
+                     int version, struct gf_parts *parts);
 
 /* The tables of one axis, as offsets in bytes from the block of constants: output i is the sum over
  * k < count[i] of weight[i * taps + k] times input start[i] + k. Weights are int32_t for 8 bits and

@@ -16,7 +16,7 @@
 enum gf_fit { GF_FIT_FILL, GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN };
 enum gf_resize_only { GF_RESIZE_ANY, GF_RESIZE_SHRINK, GF_RESIZE_ENLARGE };
 enum gf_resize_load { GF_LOAD_FULL, GF_LOAD_REDUCED };
-enum gf_resize_like { GF_LIKE_NONE, GF_LIKE_PILLOW };
+enum gf_resize_like { GF_LIKE_NONE, GF_LIKE_PILLOW, GF_LIKE_PIL, GF_LIKE_PILLOW13 };
 
 /* A picture of in_w x in_h pixels is scaled to full_w x full_h pixels, of which w x h pixels,
  * placed by gravity, are computed. */
@@ -167,8 +167,8 @@ static const char *const lights[] = {"srgb", "linear", NULL};
 static const char *const resize_fits[] = {"fill", "inside", "cover", "contain", NULL};
 static const char *const onlies[] = {"any", "shrink", "enlarge", NULL};
 static const char *const resize_loads[] = {"full", "reduced", NULL};
-/* PIL is another name of Pillow. */
-static const char *const likes[] = {"none", "pillow", "PIL", NULL};
+/* PIL is another name of pillow. */
+static const char *const likes[] = {"none", "pillow", "PIL", "pillow13", NULL};
 static const char *const boxes[] = {"whole", NULL}, *const box_matrices[] = {"0 0 0 0"};
 
 static const struct gf_param resize_params[] = {
@@ -194,7 +194,7 @@ static const struct gf_param resize_params[] = {
                     "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
                     "of the file, that is at least twice the size"),
     GF_PARAM_CHOICE(struct gf_resize_params, like, GF_LIKE_NONE, likes,
-                    "pillow: the very samples of Pillow's Image.resize()"),
+                    "the very samples of Image.resize() of Pillow 10 to 12, or 13"),
     GF_PARAM(struct gf_resize_params, reducing_gap, 0, 0, 100,
              "with like=pillow: its reducing_gap, from 1 on"),
     GF_PARAM_MATRIX_OF(struct gf_resize_params, box, false, 0, SIDE_MAX, boxes, box_matrices,
@@ -356,11 +356,13 @@ static void add_pillow(const struct gf_resize_params *resize, const struct gf_ex
                                       .box = {0, 0, (float)size->in_w, (float)size->in_h}};
     if (has_box(resize))
         memcpy(pillow.box, resize->box.value, sizeof pillow.box);
+    const bool is_13 = resize->like == GF_LIKE_PILLOW13;
+    const double gap =
+        extent->has_alpha && !is_13 ? 0 : resize->reducing_gap; /* as Pillow has it */
     const bool is_whole = pillow.box[0] == 0 && pillow.box[1] == 0 &&
                           pillow.box[2] == (float)width && pillow.box[3] == (float)height;
     if (pillow.width != width || pillow.height != height || !is_whole)
-        gf_pillow_parts(&pillow, width, height, extent->has_alpha ? 0 : resize->reducing_gap,
-                        parts);
+        gf_pillow_parts(&pillow, width, height, gap, is_13 ? 13 : 12, parts);
 }
 
 /* Where the picture's content decides which part is kept, the whole picture is scaled, and the part
@@ -456,7 +458,7 @@ static const struct gf_param thumbnail_params[] = {
                     "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
                     "of the file, that is at least twice the size"),
     GF_PARAM_CHOICE(struct thumbnail, like, GF_LIKE_NONE, likes,
-                    "pillow: the very samples of Pillow's Image.thumbnail()"),
+                    "the very samples of Pillow's Image.thumbnail()"),
     {0},
 };
 
@@ -525,7 +527,7 @@ static struct gf_resize_params pillow_of(const struct thumbnail *thumbnail,
     size.full_w = size.w;
     size.full_h = size.h;
     return (struct gf_resize_params){
-        .kernel = GF_RESAMPLE_CUBIC, .like = GF_LIKE_PILLOW, .reducing_gap = 2, .size = size};
+        .kernel = GF_RESAMPLE_CUBIC, .like = thumbnail->like, .reducing_gap = 2, .size = size};
 }
 
 extern const struct gf_filter gf_resize_filter, gf_unsharp_filter;
