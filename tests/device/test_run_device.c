@@ -97,10 +97,13 @@ static void test_wide_halves(void **state)
 
 static void test_like_pillow(void **state)
 {
-    static const char *const chains[] = {
-        "resize=30:21:like=pillow", "resize=61:90:hamming:like=pillow",
-        "resize=90:100:linear:like=pillow:box=1.5 2.25 30 40", "resize=20:64:nearest:like=pillow",
-        "resize=19:11:cubic:like=pillow:reducing_gap=1.2"};
+    static const char *const chains[] = {"resize=30:21:like=pillow",
+                                         "resize=61:90:hamming:like=pillow",
+                                         "resize=90:100:linear:like=pillow:box=1.5 2.25 30 40",
+                                         "resize=20:64:nearest:like=pillow",
+                                         "resize=19:11:cubic:like=pillow:reducing_gap=1.2",
+                                         "resize=19:11:cubic:like=pillow13:reducing_gap=1.2",
+                                         "resize=50:9:like=pillow13"};
     need_gpu();
     for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
         for (int channels = 1; channels <= 4; channels++)

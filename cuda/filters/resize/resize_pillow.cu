@@ -14,6 +14,7 @@ struct pillow_args {
     int out_width, column_taps, row_taps;
     const int *column_start, *column_count, *row_start, *row_count;
     const void *column_weight, *row_weight;
+    bool premultiplies, straightens;
 };
 
 template <class Sample> struct sums_of; /* what sums and weights of such samples are */
@@ -35,7 +36,8 @@ template <> struct sums_of<unsigned short> {
 };
 
 template <class Sample, int CHANNELS>
-static __device__ __forceinline__ void load_premultiplied(const Sample *pixel, int (&v)[CHANNELS])
+static __device__ __forceinline__ void load_pixel(const Sample *pixel, bool premultiplies,
+                                                  int (&v)[CHANNELS])
 {
     if (CHANNELS == 4) {
         const uchar4 all = __ldg((const uchar4 *)pixel);
@@ -46,7 +48,7 @@ static __device__ __forceinline__ void load_premultiplied(const Sample *pixel, i
             v[c] = __ldg(pixel + c);
     }
 #pragma unroll
-    for (int c = 0; CHANNELS % 2 == 0 && c < CHANNELS - 1; c++)
+    for (int c = 0; premultiplies && c < CHANNELS - 1; c++)
         v[c] = gf_pillow_premultiplied(v[c], v[CHANNELS - 1]);
 }
 
@@ -75,7 +77,8 @@ static __device__ __forceinline__ void make_strip(const struct pillow_args &args
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
             int v[CHANNELS];
-            load_premultiplied<Sample, CHANNELS>(row[i] + k * CHANNELS, v);
+            load_pixel<Sample, CHANNELS>(row[i] + k * CHANNELS,
+                                         CHANNELS % 2 == 0 && args.premultiplies, v);
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
                 sum[i][c] += v[c] * w;
@@ -141,7 +144,7 @@ static __global__ void __launch_bounds__(THREADS) pillow_kernel(struct pillow_ar
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++) {
                 const int v = sums_of<Sample>::rounded(sum[i][c]);
-                const bool is_colour = CHANNELS % 2 == 0 && c < CHANNELS - 1;
+                const bool is_colour = CHANNELS % 2 == 0 && c < CHANNELS - 1 && args.straightens;
                 to[c] = (Sample)(is_colour ? gf_pillow_straight(v, alpha) : v);
             }
         }
@@ -160,6 +163,8 @@ static int launch_pillow(const struct pillow_args &args, cudaStream_t stream)
 extern "C" int gf_pillow_cuda(const struct gf_launch *launch)
 {
     const struct gf_pillow *const pillow = (const struct gf_pillow *)launch->stage->constants;
+    const struct gf_pillow_params *const resize =
+        (const struct gf_pillow_params *)launch->stage->params;
     const struct gf_format format = launch->out.format;
     const char *const block = (const char *)launch->constants;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
@@ -174,6 +179,8 @@ extern "C" int gf_pillow_cuda(const struct gf_launch *launch)
     args.row_count = (const int *)(block + pillow->rows.count);
     args.column_weight = block + pillow->columns.weight;
     args.row_weight = block + pillow->rows.weight;
+    args.premultiplies = !resize->from_premultiplied;
+    args.straightens = !resize->to_premultiplied;
     if (!pillow->columns.taps) {
         struct resize_args nearest = {};
         nearest.p = args.p;
@@ -212,9 +219,11 @@ static __global__ void __launch_bounds__(THREADS)
             const unsigned char *const row =
                 p.in + (top + i) * (ptrdiff_t)p.in_pitch + (size_t)left * CHANNELS;
             for (int k = 0; k < columns; k++) {
+                int v[CHANNELS];
+                load_pixel<unsigned char, CHANNELS>(row + k * CHANNELS, CHANNELS % 2 == 0, v);
 #pragma unroll
                 for (int c = 0; c < CHANNELS; c++)
-                    sum[c] += __ldg(row + k * CHANNELS + c);
+                    sum[c] += v[c];
             }
         }
 #pragma unroll

@@ -232,6 +232,7 @@ typedef int32_t pixel __attribute__((vector_size(16)));
 enum { CHUNK = 1024, LANES = 4 };
 
 struct work {
+    const struct gf_pillow_params *resize;
     const struct gf_pillow *pillow;
     struct gf_format in, out;
     int32_t *source;      /* an input row, premultiplied, with room for a pixel behind it */
@@ -246,7 +247,8 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
 {
     const struct axis rows = axis_of(stage, true);
     struct gf_carver carver = {.base = base};
-    *work = (struct work){.pillow = stage->constants, .in = stage->in, .out = stage->out};
+    *work = (struct work){
+        .resize = stage->params, .pillow = stage->constants, .in = stage->in, .out = stage->out};
     work->slot = (gf_row_bytes(stage->out) + 127) / 64 * 64;
     work->slot_count = gf_resample_taps_most(rows.kernel, &rows.its);
     work->source = gf_carve(&carver, (gf_samples(stage->in) + LANES) * sizeof(int32_t));
@@ -274,12 +276,12 @@ GF_INLINE void premultiply(const unsigned char *row, size_t samples, const size_
 }
 
 GF_TARGET_CLONES static void widen_row(const unsigned char *row, struct gf_format format,
-                                       int32_t *restrict to)
+                                       bool premultiplies, int32_t *restrict to)
 {
     const size_t samples = gf_samples(format);
-    if (format.channels == 4)
+    if (premultiplies && format.channels == 4)
         premultiply(row, samples, 4, to);
-    else if (format.channels == 2)
+    else if (premultiplies && format.channels == 2)
         premultiply(row, samples, 2, to);
     else
         for (size_t i = 0; i < samples; i++)
@@ -412,7 +414,7 @@ static void make_slot(const struct work *work, const unsigned char *row, unsigne
         columns_of_words(pillow, (const gf_u16_any *)row, work->out.width, (uint16_t *)(void *)to);
         return;
     }
-    widen_row(row, work->in, work->source);
+    widen_row(row, work->in, !work->resize->from_premultiplied, work->source);
     if (pillow->columns.is_kept) {
         narrow_row(work->source, gf_samples(work->in), to);
     } else {
@@ -445,7 +447,7 @@ static void sum_rows(const struct work *work, const struct gf_view *in, const st
         }
         rows_of_bytes(work->rows, (const int32_t *)(block + axis->weight) + weight, count[y],
                       samples, to);
-        if (gf_has_alpha(work->in))
+        if (gf_has_alpha(work->in) && !work->resize->to_premultiplied)
             straighten_row(work->out, to);
     }
 }
@@ -496,8 +498,18 @@ const struct gf_filter gf_pillow_filter = {
 
 /* ---- the stages of Image.resize() ---- */
 
+/* Returns whether the rows come first: from Pillow 12.2 on those of pictures that are far taller
+ * than wide, from 13 on where the height loses more than twice the pixels that the width loses. */
+static bool is_rows_first(const struct gf_pillow_params *resize, int width, int height, int version)
+{
+    const int less_high = height - resize->height, less_wide = width - resize->width;
+    if (resize->kernel == GF_RESAMPLE_NEAREST || less_high <= 0)
+        return false;
+    return version < 13 ? height / 100.0 > width : less_high > 2.0 * less_wide;
+}
+
 void gf_pillow_parts(const struct gf_pillow_params *resize, int width, int height, double gap,
-                     struct gf_parts *parts)
+                     int version, struct gf_parts *parts)
 {
     struct gf_pillow_params now = *resize;
     const double reach = gf_resample_radius(now.kernel) - 0.5;
@@ -518,6 +530,19 @@ void gf_pillow_parts(const struct gf_pillow_params *resize, int width, int heigh
         for (int i = 0; i < 4; i++)
             now.box[i] =
                 (float)(((double)now.box[i] - reduce.box[i % 2]) / (i % 2 ? reduce.y : reduce.x));
+        width = (reduce.box[2] - reduce.box[0] + reduce.x - 1) / reduce.x;
+        height = (reduce.box[3] - reduce.box[1] + reduce.y - 1) / reduce.y;
+        now.from_premultiplied = true;
+    }
+    if (is_rows_first(&now, width, height, version)) {
+        struct gf_pillow_params rows = now;
+        rows.width = width;
+        rows.box[0] = 0;
+        rows.box[2] = (float)width;
+        rows.to_premultiplied = now.from_premultiplied = true;
+        gf_parts_add(parts, &gf_pillow_filter, &rows, sizeof rows);
+        now.box[1] = 0;
+        now.box[3] = (float)now.height;
     }
     gf_parts_add(parts, &gf_pillow_filter, &now, sizeof now);
 }

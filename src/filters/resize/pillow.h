@@ -1,8 +1,9 @@
 /* Resizing with Pillow's very samples: the stages that like=pillow appends, and the arithmetic that
- * CPU and device share. Pillow's passes are columns first, then rows, with samples of the picture's
- * depth between them. Sums of 8 bits are integers of weights with 22 bits of fraction; those of 16
- * bits are doubles, added in the order of the input. Colour is straight before and after the stage,
- * and premultiplied between, as Pillow's modes RGBa and La. */
+ * CPU and device share. Pillow's passes are columns first, then rows (tall pictures are two stages,
+ * rows first), with samples of the picture's depth between them. Sums of 8 bits are integers of
+ * weights with 22 bits of fraction; those of 16 bits are doubles, added in the order of the input.
+ * Colour is straight before and after the stage, and premultiplied between, as Pillow's modes RGBa
+ * and La. */
 #pragma once
 
 #include <stdint.h>
@@ -13,15 +14,16 @@
 GF_C_BEGIN
 
 /* The part of the picture within `box` (left, top, right, bottom; floats, as in Pillow) becomes
- * width x height pixels. */
+ * width x height pixels. Between two stages of a picture colour stays premultiplied. */
 struct gf_pillow_params {
     enum gf_resample_kernel kernel;
     int width, height;
     float box[4];
+    bool from_premultiplied, to_premultiplied;
 };
 
 /* The blocks of x by y pixels in the box become their means; those at its right and lower edge may
- * be smaller. Pillow calls this Image.reduce(). */
+ * be smaller. Pillow calls this Image.reduce(). Colour is premultiplied after it. */
 struct gf_reduce_params {
     int x, y;
     int box[4];
@@ -29,10 +31,10 @@ struct gf_reduce_params {
 
 extern const struct gf_filter gf_pillow_filter, gf_reduce_filter;
 
-/* What Image.resize() does to a picture of width x height pixels. With `gap` above 0 it is
- * reducing_gap, which Pillow ignores for pictures with alpha. */
+/* What Image.resize() of Pillow 12 or 13 does to a picture of width x height pixels. With `gap`
+ * above 0 it is reducing_gap. */
 void gf_pillow_parts(const struct gf_pillow_params *resize, int width, int height, double gap,
-                     struct gf_parts *parts);
+                     int version, struct gf_parts *parts);
 
 /* The tables of one axis, as offsets in bytes from the block of constants: output i is the sum over
  * k < count[i] of weight[i * taps + k] times input start[i] + k. Weights are int32_t for 8 bits and
@@ -56,12 +58,12 @@ GF_HOST_DEVICE int gf_pillow_byte(int sum)
     return v < 0 ? 0 : v > 255 ? 255 : v;
 }
 
-/* Rounds a sum of 16 bits. Pillow clamps its bytes one by one, so that a sum above 65535 keeps its
- * lower byte. */
+/* Rounds a sum of 16 bits, and clamps it. Before 12.3 Pillow clamped its bytes one by one, so that
+ * a sum above 65535 kept its lower byte. */
 GF_HOST_DEVICE int gf_pillow_word(double sum)
 {
     const int v = (int)(sum >= 0 ? sum + 0.5 : sum - 0.5);
-    return v < 0 ? 0 : v > 65535 ? 0xff00 | (v & 255) : v;
+    return v < 0 ? 0 : v > 65535 ? 65535 : v;
 }
 
 GF_HOST_DEVICE int gf_pillow_premultiplied(int colour, int alpha)

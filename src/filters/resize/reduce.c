@@ -46,6 +46,17 @@ GF_TARGET_CLONES static void add_row(const unsigned char *row, size_t samples,
         sums[i] += row[i];
 }
 
+static void add_premultiplied(const unsigned char *row, struct gf_format format,
+                              uint32_t *restrict sums)
+{
+    const size_t alpha = (size_t)format.channels - 1;
+    for (size_t i = 0; i < gf_samples(format); i += alpha + 1) {
+        for (size_t c = 0; c < alpha; c++)
+            sums[i + c] += (uint32_t)gf_pillow_premultiplied(row[i + c], row[i + alpha]);
+        sums[i + alpha] += row[i + alpha];
+    }
+}
+
 static void reduce_cpu(const struct gf_stage *stage, const struct gf_view *in,
                        const struct gf_view *out, void *scratch)
 {
@@ -58,8 +69,13 @@ static void reduce_cpu(const struct gf_stage *stage, const struct gf_view *in,
         const int top = gf_reduce_block(y, reduce->y, reduce->box[1], reduce->box[3], &rows);
         unsigned char *const to = gf_view_row(out, y);
         memset(sums, 0, samples * sizeof *sums);
-        for (int i = 0; i < rows; i++)
-            add_row(gf_view_row(in, top + i), samples, sums);
+        for (int i = 0; i < rows; i++) {
+            const unsigned char *const row = gf_view_row(in, top + i);
+            if (gf_has_alpha(in->format))
+                add_premultiplied(row, in->format, sums);
+            else
+                add_row(row, samples, sums);
+        }
         for (int x = 0; x < out->format.width; x++) {
             const int left =
                 gf_reduce_block(x, reduce->x, reduce->box[0], reduce->box[2], &columns);

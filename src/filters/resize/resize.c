@@ -138,8 +138,8 @@ static const char *const lights[] = {"srgb", "linear", NULL};
 static const char *const resize_fits[] = {"fill", "inside", "cover", "contain", NULL};
 static const char *const onlies[] = {"any", "shrink", "enlarge", NULL};
 static const char *const resize_loads[] = {"full", "reduced", NULL};
-/* PIL is another name of Pillow. */
-const char *const gf_resize_likes[] = {"none", "pillow", "PIL", NULL};
+/* PIL is another name of pillow. */
+const char *const gf_resize_likes[] = {"none", "pillow", "PIL", "pillow13", NULL};
 static const char *const boxes[] = {"whole", NULL}, *const box_matrices[] = {"0 0 0 0"};
 
 static const struct gf_param resize_params[] = {
@@ -165,7 +165,7 @@ static const struct gf_param resize_params[] = {
                     "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
                     "of the file, that is at least twice the size"),
     GF_PARAM_CHOICE(struct gf_resize_params, like, GF_LIKE_NONE, gf_resize_likes,
-                    "pillow: the very samples of Pillow's Image.resize()"),
+                    "the very samples of Image.resize() of Pillow 10 to 12, or 13"),
     GF_PARAM(struct gf_resize_params, reducing_gap, 0, 0, 100,
              "with like=pillow: its reducing_gap, from 1 on"),
     GF_PARAM_MATRIX_OF(struct gf_resize_params, box, false, 0, GF_RESIZE_SIDE_MAX, boxes,
@@ -327,11 +327,13 @@ static void add_pillow(const struct gf_resize_params *resize, const struct gf_ex
                                       .box = {0, 0, (float)size->in_w, (float)size->in_h}};
     if (has_box(resize))
         memcpy(pillow.box, resize->box.value, sizeof pillow.box);
+    const bool is_13 = resize->like == GF_LIKE_PILLOW13;
+    const double gap =
+        extent->has_alpha && !is_13 ? 0 : resize->reducing_gap; /* as Pillow has it */
     const bool is_whole = pillow.box[0] == 0 && pillow.box[1] == 0 &&
                           pillow.box[2] == (float)width && pillow.box[3] == (float)height;
     if (pillow.width != width || pillow.height != height || !is_whole)
-        gf_pillow_parts(&pillow, width, height, extent->has_alpha ? 0 : resize->reducing_gap,
-                        parts);
+        gf_pillow_parts(&pillow, width, height, gap, is_13 ? 13 : 12, parts);
 }
 
 /* Where the picture's content decides which part is kept, the whole picture is scaled, and the part

@@ -37,7 +37,7 @@ static const struct gf_param thumbnail_params[] = {
                     "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
                     "of the file, that is at least twice the size"),
     GF_PARAM_CHOICE(struct thumbnail, like, GF_LIKE_NONE, gf_resize_likes,
-                    "pillow: the very samples of Pillow's Image.thumbnail()"),
+                    "the very samples of Pillow's Image.thumbnail()"),
     {0},
 };
 
@@ -106,7 +106,7 @@ static struct gf_resize_params pillow_of(const struct thumbnail *thumbnail,
     size.full_w = size.w;
     size.full_h = size.h;
     return (struct gf_resize_params){
-        .kernel = GF_RESAMPLE_CUBIC, .like = GF_LIKE_PILLOW, .reducing_gap = 2, .size = size};
+        .kernel = GF_RESAMPLE_CUBIC, .like = thumbnail->like, .reducing_gap = 2, .size = size};
 }
 
 extern const struct gf_filter gf_resize_filter, gf_unsharp_filter;
