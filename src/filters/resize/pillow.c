@@ -503,7 +503,9 @@ const struct gf_filter gf_pillow_filter = {
 static bool is_rows_first(const struct gf_pillow_params *resize, int width, int height, int version)
 {
     const int less_high = height - resize->height, less_wide = width - resize->width;
-    if (resize->kernel == GF_RESAMPLE_NEAREST || less_high <= 0)
+    const bool keeps_columns =
+        less_wide == 0 && resize->box[0] == 0 && resize->box[2] == (float)width;
+    if (resize->kernel == GF_RESAMPLE_NEAREST || less_high <= 0 || keeps_columns)
         return false;
     return version < 13 ? height / 100.0 > width : less_high > 2.0 * less_wide;
 }
