@@ -105,8 +105,10 @@ static void show_json(const struct gf_progress *progress, const struct gf_batch_
     gf_json_number(&json, "pictures_per_s", rates.pictures_per_s, 1);
     gf_json_number(&json, "eta_s", rates.left_s, 1);
     gf_json_string(&json, "bound_by", progress_bound(state));
-    gf_json_number(&json, "tiles", (double)state->tiles, 0);
-    gf_json_number(&json, "tiles_done", (double)state->tiles_done, 0);
+    if (state->tiles) {
+        gf_json_number(&json, "tiles", (double)state->tiles, 0);
+        gf_json_number(&json, "tiles_done", (double)state->tiles_done, 0);
+    }
     gf_json_bool(&json, "at_end", at_end);
     gf_json_end(&json);
 }

@@ -345,7 +345,7 @@ static void test_refused(void **state)
     assert_refused("resize=10:like=pillow:box=1 1 3 3", 40, 30,
                    "resize: box needs w and h in pixels and fit=fill");
     assert_refused("thumbnail=10:fit=cover:like=pillow", 40, 30,
-                   "thumbnail: like=pillow takes w and h in pixels and fit=inside");
+                   "thumbnail: like=pillow takes fit=inside, and sides from 1 on");
     assert_refused("resize=0", 40, 30, "resize: w=0 is outside 0.001..65535 (columns)");
     assert_refused("resize=65536", 40, 30, "resize: w=65536 is outside 0.001..65535 (columns)");
     assert_refused("resize=60000", 30, 40,

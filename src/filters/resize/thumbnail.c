@@ -41,10 +41,12 @@ static const struct gf_param thumbnail_params[] = {
     {0},
 };
 
-/* Returns the side of Pillow's thumbnail that is asked for. */
-static double pillow_side(const struct thumbnail *thumbnail, bool height)
+/* Returns the side of Pillow's thumbnail that is asked for, of a picture with a side of `whole`. */
+static double pillow_side(const struct thumbnail *thumbnail, bool height, int whole)
 {
-    return height && thumbnail->h.unit != GF_UNSET ? thumbnail->h.value : thumbnail->w.value;
+    const struct gf_length side =
+        height && thumbnail->h.unit != GF_UNSET ? thumbnail->h : thumbnail->w;
+    return side.unit == GF_PERCENT ? fmax(floor(side.value / 100 * whole), 1) : side.value;
 }
 
 static enum gf_status check(const void *params, struct gf_error *error)
@@ -54,9 +56,8 @@ static enum gf_status check(const void *params, struct gf_error *error)
         return gf_fail(error, GF_ERROR_USAGE, "w is missing: thumbnail=SIZE");
     if (thumbnail->like != GF_LIKE_NONE &&
         (thumbnail->fit != THUMBNAIL_INSIDE || gf_gravity_is_found(thumbnail->gravity) ||
-         thumbnail->w.unit == GF_PERCENT || thumbnail->h.unit == GF_PERCENT ||
-         pillow_side(thumbnail, false) < 1 || pillow_side(thumbnail, true) < 1))
-        return gf_fail(error, GF_ERROR_USAGE, "like=pillow takes w and h in pixels and fit=inside");
+         pillow_side(thumbnail, false, 1) < 1 || pillow_side(thumbnail, true, 1) < 1))
+        return gf_fail(error, GF_ERROR_USAGE, "like=pillow takes fit=inside, and sides from 1 on");
     return gf_resize_check_gravity(thumbnail->gravity, thumbnail->fit == THUMBNAIL_CONTAIN, error);
 }
 
@@ -92,7 +93,8 @@ static int round_aspect(double exact, double aspect, int other, bool is_width)
 static struct gf_resize_params pillow_of(const struct thumbnail *thumbnail,
                                          const struct gf_extent *extent)
 {
-    const int w = (int)pillow_side(thumbnail, false), h = (int)pillow_side(thumbnail, true);
+    const int w = (int)pillow_side(thumbnail, false, extent->width),
+              h = (int)pillow_side(thumbnail, true, extent->height);
     const double aspect = (double)extent->width / extent->height;
     struct gf_resize_size size = {.w = w, .h = h};
     if (w >= extent->width && h >= extent->height) {
@@ -148,8 +150,8 @@ static int reduction(const void *params, int width, int height)
     const struct thumbnail *const thumbnail = params;
     const struct gf_resize_params resize = resize_of(thumbnail);
     if (thumbnail->like != GF_LIKE_NONE && thumbnail->load == LOAD_REDUCED)
-        return -(int)fmin(width / (int)(2 * pillow_side(thumbnail, false)),
-                          height / (int)(2 * pillow_side(thumbnail, true)));
+        return -(int)fmin(width / (int)(2 * pillow_side(thumbnail, false, width)),
+                          height / (int)(2 * pillow_side(thumbnail, true, height)));
     return thumbnail->like != GF_LIKE_NONE ? 1 : gf_resize_reduction(&resize, width, height);
 }
 
