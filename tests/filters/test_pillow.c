@@ -72,14 +72,14 @@ static void test_refused(void **state)
         struct gf_format format;
         const char *text;
     } cases[] = {
-        {65536, 1, 4, {4, 4, 1, 8}, "resize: 65536x1 is larger than 65535 pixels a side"},
-        {1, INT32_MAX, 4, {4, 4, 3, 8}, "resize: 1x2147483647 is larger than 65535 pixels a side"},
-        {1, 1, 5, {4, 4, 1, 8}, "resize: box is not within the picture of 4x4"},
+        {65536, 1, 4, {4, 4, 1, 8}, "pillow: 65536x1 is larger than 65535 pixels a side"},
+        {1, INT32_MAX, 4, {4, 4, 3, 8}, "pillow: 1x2147483647 is larger than 65535 pixels a side"},
+        {1, 1, 5, {4, 4, 1, 8}, "pillow: box is not within the picture of 4x4"},
         {1,
          1,
          4,
          {4, 4, 3, 16},
-         "resize: like=pillow takes samples of 16 bits in gray pictures "
+         "pillow: like=pillow takes samples of 16 bits in gray pictures "
          "without alpha only"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -92,9 +92,17 @@ static void test_refused(void **state)
     }
 }
 
+/* A stage with the name of a filter would get that filter's variants, which read its parameters. */
+static void test_names(void **state)
+{
+    assert_null(gf_filter_find(gf_pillow_filter.name));
+    assert_null(gf_filter_find(gf_reduce_filter.name));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bands), cmocka_unit_test(test_scratch),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

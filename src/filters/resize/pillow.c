@@ -481,7 +481,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
 extern gf_launcher gf_pillow_cuda;
 
 const struct gf_filter gf_pillow_filter = {
-    .name = "resize",
+    .name = "pillow",
     .params_size = sizeof(struct gf_pillow_params),
     .kind = GF_STRAIGHT,
     .takes_no_region = true,
