@@ -73,15 +73,15 @@ struct gf_server_welcome {
     uint64_t host_bytes, device_bytes;
 };
 
-/* The size of this union in bytes is the number of words of a request plus one: each option in
- * options.def states the number of its word. */
+/* The size of this union in bytes is the number of words of a request plus two: each option in
+ * options.def states the number of its first word. A request has no word that no option uses. */
 union gf_server_words {
 #define GF_MEMBER(member, type, least, greatest, usual, scope, word, ...) \
-    char to_##member[(word) + 2];
+    char to_##member[(word) + 1 + (sizeof((struct gf_options *)0)->member + 3) / 4];
 #include "pipeline/options.def"
 };
 enum {
-    GF_SERVER_WORDS = sizeof(union gf_server_words) - 1,
+    GF_SERVER_WORDS = sizeof(union gf_server_words) - 2,
     GF_SERVER_WARN = 25 /* index of the word that says whether the client takes warnings */
 };
 
