@@ -275,11 +275,14 @@ LC_ALL=C sed 's/[0-9][0-9] comment=words/zz comment=words/' header.tar >torn.tar
 run 0 gpufilter -i torn.tar -o told.tar
 grep -q '^gpufilter: warning: torn.tar/set/text.txt: ' stderr || problem "$(cat stderr)"
 
-begin "an owner whose number is negative becomes nobody, so that the output can be read"
-tar --format=pax --pax-option=gid:=-144115188075855872 -cf below.tar set/text.txt
-run 0 gpufilter -q -i below.tar -o owned.tar
-[ "$(tar tvf owned.tar --numeric-owner | awk '{print $2}' | cut -d/ -f2)" = 65534 ] || problem "$(tar tvf owned.tar 2>&1)"
-run 0 gpufilter -q -i owned.tar -o again.tar
+begin "an owner whose number has more than 32 bits becomes nobody, so that the output can be read"
+for number in -144115188075855872 1297036692682702848; do
+    tar --format=pax --pax-option="gid:=$number" -cf below.tar set/text.txt
+    run 0 gpufilter -q -i below.tar -o owned.tar
+    [ "$(tar tvf owned.tar --numeric-owner | awk '{print $2}' | cut -d/ -f2)" = 65534 ] || problem "$number: $(tar tvf owned.tar 2>&1)"
+    run 0 gpufilter -q -i owned.tar -o again.tar
+    rm owned.tar again.tar
+done
 
 begin "--fail-fast, a cut archive and a foreign file leave no archive"
 run 4 gpufilter -i bad.tar -o none.tar --fail-fast invert

@@ -417,14 +417,19 @@ static void make_folder(const struct gf_archive_member *member)
     gf_archive_calls.archive_entry_set_size(member->header, 0);
 }
 
-/* Gives a member whose owner or group has a negative number to nobody. libarchive would write such
- * a number in a form that no program reads. */
+static bool is_owner(la_int64_t number)
+{
+    return number >= 0 && number <= UINT32_MAX;
+}
+
+/* Gives a member whose owner or group has a number beyond 32 bits to nobody. libarchive would write
+ * such a number in a form that no program reads. */
 static void bound_owner(struct archive_entry *header)
 {
     enum { NOBODY = 65534 };
-    if (gf_archive_calls.archive_entry_uid(header) < 0)
+    if (!is_owner(gf_archive_calls.archive_entry_uid(header)))
         gf_archive_calls.archive_entry_set_uid(header, NOBODY);
-    if (gf_archive_calls.archive_entry_gid(header) < 0)
+    if (!is_owner(gf_archive_calls.archive_entry_gid(header)))
         gf_archive_calls.archive_entry_set_gid(header, NOBODY);
 }
 
