@@ -256,6 +256,21 @@ run 2 gpufilter -i odd.png -i small.png -o 'two{w}.dzi' resize=64:64
 stderr_like "'odd.png' and 'small.png' would both be written to 'two64.dzi'.*"
 [ -z "$(find . -name 'two*')" ] || problem "left behind: $(find . -name 'two*')"
 
+begin "nor do those whose names are known only in the run"
+mkdir linked && ln -s linked numbered
+for names in "-o n{n}.dzi -o n1_files --pyramid=google" "-o n1_files --pyramid=google -o n{n}.dzi" "-o n{n}_files/a.png -o n{n}.dzi" \
+    "-o n{n}.dzi -o n{n}_files/a.png" "-o ./n{n}.dzi -o n{n}_files --pyramid=zoomify" "-o linked/n{n}.dzi -o numbered/n{n}_files/1/0.jpg"; do
+    # shellcheck disable=SC2086 # words
+    run 4 gpufilter -q -i odd.png $names
+    stderr_like '.*n1[._].*: its tiles and .*n1[._].*, another output of .odd.png., would have one folder'
+    rm -rf n1* linked/*
+done
+run 4 gpufilter -q -i odd.png -o 'n{n}.png' -o './n{n}.png'
+stderr_like "./n1.png: two outputs of 'odd.png' have this name"
+run 0 gpufilter -q -i odd.png -o 'n{n}.dzi' -o 'n{n}_filesystem.png' -o 'n{n}_file/1.png'
+run 4 gpufilter -q -i n1_files/3 -o 'n{n}.dzi'
+stderr_like "n1.dzi: the input lies in its folder of tiles: --in-place allows that"
+
 begin "--skip-existing and --update make a pyramid anew whose tiles are gone"
 for output in gone.dzi 'gone --pyramid=zoomify' 'gone3 --pyramid=iiif:id=https://example.org'; do
     folder=${output%% *}
