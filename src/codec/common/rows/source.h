@@ -196,8 +196,8 @@ struct gf_sink_order {
 };
 
 /* Returns the largest number, at most `most`, by which the source can divide the picture's sides
- * when it is read: at a fraction of its size or from one of its sound levels; 1: it cannot. A negative
- * `most` stands for -most without the levels. */
+ * when it is read: at a fraction of its size or from one of its sound levels; 1: it cannot. A
+ * negative `most` stands for -most without the levels. */
 int gf_source_reduction(const struct gf_source *source, int most);
 /* Makes the source read the picture so, before the first read(). `reduction` is a result of
  * gf_source_reduction(). */
