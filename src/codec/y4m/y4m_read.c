@@ -340,8 +340,6 @@ static enum gf_status read_frame(struct y4m_source *y4m, struct gf_error *error)
     if (!y4m->own)
         return gf_fail_memory(error);
     y4m->is_part = y4m->seeks && is_part(y4m, y4m->window);
-    if (y4m->seeks)
-        gf_input_go_to(y4m->input, y4m->at + (y4m->is_part ? (int64_t)y4m->bytes : 0));
     if (y4m->is_part) {
         y4m->frame = y4m->own;
         return gf_y4m_read_window(y4m->input, y4m->at, &y4m->yuv, y4m->window, y4m->own, error);
@@ -390,8 +388,10 @@ static enum gf_status y4m_window(struct gf_source *base, struct gf_rectangle win
     y4m->window = window;
     y4m->row = window.y;
     y4m->base.memory.bytes = y4m->bytes;
-    if (y4m->seeks)
+    if (y4m->seeks) {
+        gf_input_go_to(y4m->input, y4m->at); /* a GPU takes the frame from there */
         y4m->base.memory.bytes = (uint64_t)((double)y4m->bytes * window.height / y4m->yuv.height);
+    }
     base->format.width = window.width;
     base->format.height = window.height;
     return GF_OK;
@@ -402,6 +402,8 @@ static enum gf_status y4m_finish(struct gf_source *base, struct gf_error *error)
     struct y4m_source *const y4m = (struct y4m_source *)base;
     unsigned char next;
     size_t got;
+    if (y4m->seeks)
+        gf_input_go_to(y4m->input, y4m->at + (int64_t)y4m->bytes);
     GF_TRY(gf_input_peek(y4m->input, &next, 1, &got, error));
     if (got)
         gf_warn(&y4m->options,
