@@ -82,7 +82,55 @@ same a.ppm whole.ppm
 run 0 gpufilter -i - -o b.ppm crop=40:30:20:10 <small.ppm
 same b.ppm whole.ppm
 
-begin "a PNM that is cut is refused, and a TIFF only where the part is missing"
+begin "of frames in a file the part is read: raw ones, and those of a Y4M, as from a pipe"
+for kind in gray12le:2 yuv420p:1.52 yuv422p10le:4.1 rgba:4 rgb48le:6; do
+    raw=101x67:${kind%:*}
+    bytes=$(echo "${kind#*:}" | awk '{ print int(2 * $1 * 101 * 67 + 200) }') # more than two frames
+    head -c "$bytes" wide.ppm | tr '\001-\377' '\001\002\003\004\001-\373' >frames.raw
+    for chain in crop=1:1:100:66 crop=33:20:3:7 blur=2,crop=60:20:gravity=east equalize,crop=9:9:0:0; do
+        rm -f whole* part*
+        cat frames.raw | gpufilter -q -i - -o 'whole{n}.pam' --raw=$raw "$chain" 2>said
+        gpufilter -q -i frames.raw -o 'part{n}.pam' --raw=$raw "$chain" 2>stderr
+        sed 's/^gpufilter: stdin/gpufilter: frames.raw/' said >wanted
+        same stderr wanted
+        for n in 1 2; do
+            [ -s whole$n.pam ] && cmp -s whole$n.pam part$n.pam || problem "$raw $chain: frame $n"
+        done
+    done
+done
+{ cat wide.y4m && tail -n +2 wide.y4m; } >two.y4m
+for chain in crop=50:60:300:310 invert,crop=w=500:h=9:x=0:y=402; do
+    cat two.y4m | gpufilter -q -i - -o whole.y4m "$chain"
+    run 0 gpufilter -q -i two.y4m -o part.y4m "$chain"
+    same part.y4m whole.y4m
+    gpufilter -q -i y4m.png -o whole.png "$chain"
+    run 0 gpufilter -q -i 'two.y4m' -o 'one{n}.png' "$chain"
+    same one2.png whole.png
+done
+
+begin "a part of a frame that is larger than memory, of a file with a hole"
+if truncate -s 30000000000 hole.raw 2>hole && [ "$(du -k hole.raw | cut -f 1)" -lt 1000 ]; then
+    printf abcdef | dd of=hole.raw bs=1 seek=$((3 * (100000 * 99000 + 70001))) conv=notrunc 2>hole
+    run 0 gpufilter -i hole.raw -o 'hole{n}.ppm' --raw=100000x100000:rgb24 --memory=64M crop=4:1:70000:99000
+    { printf 'P6\n4 1\n255\n' && printf '\0\0\0abcdef\0\0\0'; } >wanted
+    same hole1.ppm wanted
+    absent hole2.ppm
+    { printf 'YUV4MPEG2 W100000 H100000 Cmono\nFRAME\n' && printf abc; } >hole.y4m
+    truncate -s 10000000037 hole.y4m
+    run 4 gpufilter -i hole.y4m -o hole.pgm --memory=64M crop=4:1:0:0
+    stderr_like 'hole.y4m: the planes of a frame are read as a whole: that takes 9537 MiB'
+    truncate -s 10000000038 hole.y4m
+    run 0 gpufilter -i hole.y4m -o hole.pgm --memory=64M crop=4:1:0:0
+    [ "$(tail -c 4 hole.pgm | tr '\0' 0)" = abc0 ] || problem "$(tail -c 4 hole.pgm | tr '\0' 0)"
+    run 4 gpufilter -i hole.y4m -o hole.pgm invert
+    stderr_like 'hole.y4m: 100000x100000 is 10000000000 pixels'
+fi
+rm -f hole.raw hole.y4m
+
+begin "a PNM or Y4M that is cut is refused, and a TIFF only where the part is missing"
+head -c 200000 wide.y4m >cut.y4m
+run 4 gpufilter -i cut.y4m -o a.ppm crop=10:10:0:0
+stderr_like 'cut.y4m: truncated'
 head -c 600000 wide.ppm >cut.ppm
 run 4 gpufilter -i cut.ppm -o a.ppm crop=10:10:0:0
 stderr_like 'cut.ppm: truncated'

@@ -146,6 +146,19 @@ if [ -z "$lacking" ]; then
         grep -q '^gpufilter: warning: bad.tif: level 3: damaged.*: level 2 is read$' stderr || problem "$(cat stderr)"
         same out.ppm page2.ppm
     done
+    cp bad.tif kept.tif
+    tiffcp -c zip -t -w 64 -l 64 640:480.tif 320:240.tif 160:120.tif 80:60.tif bad.tif
+    for level in 1 2 3; do
+        tiffset -d $level -s 254 1 bad.tif
+    done
+    damage 2
+    run 0 gpufilter -i 'pyramid.tif[3]' -o page3.ppm resize=40:30
+    run 0 gpufilter -i 'pyramid.tif[1]' -o larger.ppm resize=80:60
+    run 0 gpufilter -i bad.tif -o 80.ppm thumbnail=80 -o out.ppm thumbnail=40
+    grep -q '^gpufilter: warning: bad.tif: level 2: damaged.*: level 1 is read$' stderr || problem "$(cat stderr)"
+    same 80.ppm larger.ppm
+    same out.ppm page3.ppm
+    mv kept.tif bad.tif
     damage 2
     run 0 gpufilter -i bad.tif -o out.ppm thumbnail=40 -o full.ppm resize=40:30:load=full
     grep -q '^gpufilter: warning: bad.tif: level 2: damaged.*: level 1 is read$' stderr || problem "$(cat stderr)"

@@ -60,7 +60,9 @@ size g/2/1/2.png 128 128
 run 0 gpufilter -i odd.png -o i --pyramid=iiif:id=https://example.org:80/iiif --tile-size=128
 [ "$(tree i)" = "0,0,128,128/128,/0/default.jpg 0,0,256,155/128,/0/default.jpg 0,0,301,155/76,/0/default.jpg 0,128,128,27/128,/0/default.jpg \
 128,0,128,128/128,/0/default.jpg 128,128,128,27/128,/0/default.jpg 256,0,45,128/45,/0/default.jpg 256,0,45,155/23,/0/default.jpg \
-256,128,45,27/45,/0/default.jpg full/76,/0/default.jpg info.json " ] || problem "$(tree i)"
+256,128,45,27/45,/0/default.jpg full/76,/0/default.jpg full/max/0/default.jpg info.json " ] || problem "$(tree i)"
+same i/full/max/0/default.jpg i/full/76,/0/default.jpg
+grep -q '"maxWidth": 128$' i/info.json || problem "$(cat i/info.json)"
 grep -q '"@id": "https://example.org:80/iiif/i"' i/info.json || problem "$(cat i/info.json)"
 run 2 gpufilter -i odd.png -o a --pyramid=iiif
 stderr_like '.* the URL above the output.s folder: iiif:id=https://example.org/iiif$'
@@ -69,6 +71,10 @@ grep -q '"id": "https://example.org/a%20b%3F"' 'a b?/info.json' || problem "$(ca
 rm -r 'a b?'
 run 0 gpufilter -i small.png -o i3 --pyramid=iiif3:id=https://example.org
 [ "$(tree i3)" = "0,0,60,40/60,40/0/default.jpg full/max/0/default.jpg info.json " ] || problem "$(tree i3)"
+! grep -q 'maxWidth\|preferred' i3/info.json || problem "$(cat i3/info.json)"
+run 0 gpufilter -i odd.png -o i3 --pyramid=iiif3:id=https://example.org --tile-size=128 --format=png
+same i3/full/max/0/default.png i3/full/76,39/0/default.png
+grep -q '^  "preferredFormats": \["png"\],$' i3/info.json && grep -q '^  "maxWidth": 128,$' i3/info.json || problem "$(cat i3/info.json)"
 
 begin "tiles of Google that are all white have no file"
 gpufilter -i small.png -o white.png 'resize=20:20,pad=w=300:h=300:gravity=northwest:colour=white'
@@ -255,6 +261,21 @@ done
 run 2 gpufilter -i odd.png -i small.png -o 'two{w}.dzi' resize=64:64
 stderr_like "'odd.png' and 'small.png' would both be written to 'two64.dzi'.*"
 [ -z "$(find . -name 'two*')" ] || problem "left behind: $(find . -name 'two*')"
+
+begin "nor do those whose names are known only in the run"
+mkdir linked && ln -s linked numbered
+for names in "-o n{n}.dzi -o n1_files --pyramid=google" "-o n1_files --pyramid=google -o n{n}.dzi" "-o n{n}_files/a.png -o n{n}.dzi" \
+    "-o n{n}.dzi -o n{n}_files/a.png" "-o ./n{n}.dzi -o n{n}_files --pyramid=zoomify" "-o linked/n{n}.dzi -o numbered/n{n}_files/1/0.jpg"; do
+    # shellcheck disable=SC2086 # words
+    run 4 gpufilter -q -i odd.png $names
+    stderr_like '.*n1[._].*: its tiles and .*n1[._].*, another output of .odd.png., would have one folder'
+    rm -rf n1* linked/*
+done
+run 4 gpufilter -q -i odd.png -o 'n{n}.png' -o './n{n}.png'
+stderr_like "./n1.png: two outputs of 'odd.png' have this name"
+run 0 gpufilter -q -i odd.png -o 'n{n}.dzi' -o 'n{n}_filesystem.png' -o 'n{n}_file/1.png'
+run 4 gpufilter -q -i n1_files/3 -o 'n{n}.dzi'
+stderr_like "n1.dzi: the input lies in its folder of tiles: --in-place allows that"
 
 begin "--skip-existing and --update make a pyramid anew whose tiles are gone"
 for output in gone.dzi 'gone --pyramid=zoomify' 'gone3 --pyramid=iiif:id=https://example.org'; do

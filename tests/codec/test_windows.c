@@ -233,6 +233,26 @@ static void set_byte(const char *path, long at, unsigned char byte)
     assert_int_equal(fclose(file), 0);
 }
 
+/* Before a window is read the input is at the frame, which a GPU may take, and after it behind the
+ * frame. */
+static void check_frame_position(int header)
+{
+    const struct gf_options options = plain_options();
+    struct opened opened = open_file(in_folder("a.y4m"), &options);
+    struct gf_source *const source = opened.source;
+    unsigned char row[6 * 77];
+    for (int i = 0; i < 3 && source->yuv; i++) { /* a cell's source has none */
+        const struct gf_rectangle at = {0, 0, i == 1 ? 9 : 77, 55};
+        assert_int_equal(source->window(source, at, 0, &failure), GF_OK);
+        assert_int_equal(gf_input_position(opened.input), header);
+        assert_int_equal(source->read(source, 1, row, sizeof row, &failure), GF_OK);
+        assert_int_equal(source->finish(source, &failure), GF_OK);
+        assert_int_equal(gf_input_position(opened.input),
+                         header + (int64_t)gf_yuv_frame_bytes(source->yuv));
+    }
+    close_file(&opened);
+}
+
 /* Frames of a Y4M, and BMPs of palettes and colours, of the lowest and of the upper row first. */
 static void test_frames_and_bitmaps(void **state)
 {
@@ -253,6 +273,7 @@ static void test_frames_and_bitmaps(void **state)
         save(in_folder("a.y4m"), file.data, file.size);
         free(file.data);
         check_windows(in_folder("a.y4m"));
+        check_frame_position(length);
     }
     for (int channels = 1; channels <= 4; channels += channels == 1 ? 2 : 1) {
         const struct gf_options options = plain_options();

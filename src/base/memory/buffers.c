@@ -12,10 +12,21 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
+void *gf_pages_alloc_sparse(size_t size)
+{
+    void *const pages = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED)
+        return NULL;
+    if (size >= (size_t)HUGE_PAGE)
+        (void)madvise(pages, size, MADV_NOHUGEPAGE); /* a refusal only takes more memory */
+    return pages;
+}
+
 void *gf_pages_alloc(size_t size)
 {
-    void *pages = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *const pages = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED)
         return NULL;
     if (size >= 2 * (size_t)HUGE_PAGE)

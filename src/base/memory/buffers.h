@@ -14,6 +14,8 @@ GF_C_BEGIN
  * the system has huge pages: CUDA registers these in an eighth of the time that cudaHostAlloc
  * takes. */
 void *gf_pages_alloc(size_t size); /* zeroed; NULL when out of memory */
+/* The same for a buffer of which little is written, here and there: its pages are small. */
+void *gf_pages_alloc_sparse(size_t size);
 /* Makes the kernel provide all pages now, which clears them, with several threads for a large
  * buffer: this is most of the time that pinning takes. Contents do not change. */
 void gf_pages_populate(void *pages, size_t size);

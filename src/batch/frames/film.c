@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/memory/buffers.h"
 #include "base/memory/grow.h"
+#include "chain/plan.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
 #include "codec/codec.h"
@@ -191,15 +193,49 @@ static GF_CHECKED enum gf_status split_next(struct gf_input *input, struct gf_sp
                            : split_pnm(input, split, error);
 }
 
-static enum gf_status check_size(const struct gf_film_reader *reader, int width, int height,
+static enum gf_status check_size(struct gf_film_reader *reader, int width, int height,
                                  const struct gf_options *options, struct gf_error *error)
 {
     const char *const name = gf_input_name(reader->input);
+    const struct gf_rectangle part = reader->window;
     const uint64_t memory =
         options->memory_bytes ? options->memory_bytes : gf_bytes_in_proportion(0);
-    GF_TRY(gf_size_check(name, (uint64_t)width, (uint64_t)height, options, error));
-    return gf_memory_check(name, "each frame is in memory as a whole", reader->frame_bytes, memory,
+    const double share = (double)part.width * part.height / ((double)width * height);
+    reader->held_bytes = (size_t)((double)reader->frame_bytes * share);
+    GF_TRY(gf_size_check(name, (uint64_t)part.width, (uint64_t)part.height, options, error));
+    return gf_memory_check(name, "each frame is in memory as a whole", reader->held_bytes, memory,
                            options, error);
+}
+
+static bool reads_part(const struct gf_film_reader *reader)
+{
+    return reader->window.width < reader->yuv.width || reader->window.height < reader->yuv.height;
+}
+
+/* Finds the part of each frame that the chain needs. A text may be drawn that depends on the
+ * picture's name and number, so that nothing is known of its place. Cells get whole frames. */
+static void find_window(struct gf_film_reader *reader, const char *text,
+                        const struct gf_options *options)
+{
+    const struct gf_yuv *const yuv = &reader->yuv;
+    const struct gf_plan_request request = {.orientation = 1};
+    struct gf_chain chain = {0};
+    struct gf_format format = {yuv->width, yuv->height, yuv->mono ? 1 : 3, yuv->bits > 8 ? 16 : 8};
+    bool known = gf_input_size(reader->input) >= 0 && options->sandbox != GF_SANDBOX_ALL &&
+                 yuv->width <= GF_SIDE_MAX && yuv->height <= GF_SIDE_MAX &&
+                 !gf_chain_parse(text ? text : "", &chain, NULL);
+    reader->window = (struct gf_rectangle){.width = yuv->width, .height = yuv->height};
+    if (reader->raw && !*reader->raw->planes) {
+        format.channels = reader->raw->channels;
+        format.bits = reader->raw->bits;
+    }
+    for (int i = 0; known && i < chain.count; i++) {
+        const struct gf_chain_item *const item = &chain.item[i];
+        known = !item->filter->reads_facts || !item->filter->reads_facts(item->params);
+    }
+    if (known)
+        reader->window = gf_plan_window(&chain, format, &request);
+    gf_chain_free(&chain);
 }
 
 /* Makes the header that each raw frame gets, as a Y4M, PNM or PAM file, in reader->head. */
@@ -231,10 +267,10 @@ static enum gf_status begin_raw(struct gf_film_reader *reader, const struct gf_o
 }
 
 enum gf_status gf_film_open(struct gf_film_reader *reader, struct gf_input *input,
-                            const struct gf_raw_frames *raw, const struct gf_options *options,
-                            struct gf_error *error)
+                            const struct gf_raw_frames *raw, const char *chain,
+                            const struct gf_options *options, struct gf_error *error)
 {
-    struct gf_yuv yuv;
+    struct gf_yuv *const yuv = &reader->yuv;
     size_t length;
     *reader = (struct gf_film_reader){.input = input, .raw = raw};
     unsigned char next[4];
@@ -247,15 +283,16 @@ enum gf_status gf_film_open(struct gf_film_reader *reader, struct gf_input *inpu
         return GF_OK;
     }
     if (raw) {
-        GF_TRY(begin_raw(reader, options, &yuv, error));
+        GF_TRY(begin_raw(reader, options, yuv, error));
     } else {
         GF_TRY(gf_y4m_read_line(input, reader->head, &length, error));
-        GF_TRY(gf_y4m_parse(reader->head, gf_input_name(input), &yuv, error));
-        reader->frame_bytes = gf_yuv_frame_bytes(&yuv);
+        GF_TRY(gf_y4m_parse(reader->head, gf_input_name(input), yuv, error));
+        reader->frame_bytes = gf_yuv_frame_bytes(yuv);
         gf_y4m_put_range(options, reader->head);
         strcat(reader->head, "\n");
     }
-    return check_size(reader, yuv.width, yuv.height, options, error);
+    find_window(reader, chain, options);
+    return check_size(reader, yuv->width, yuv->height, options, error);
 }
 
 /* Puts the header lines directly before the frame's samples, in the room that the memory has for
@@ -296,6 +333,49 @@ static enum gf_status read_frame_line(struct gf_film_reader *reader, char line[G
     return status ? gf_fail(error, status, "%s, after frame %zu", why.text, reader->frames) : GF_OK;
 }
 
+static unsigned char *frame_memory(const struct gf_film_reader *reader)
+{
+    const size_t bytes = GF_FILM_LINES_MOST + reader->frame_bytes;
+    return reads_part(reader) ? gf_pages_alloc_sparse(bytes)
+                              : aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+}
+
+void gf_film_free_frame(const struct gf_film_reader *reader, struct gf_film_frame *frame)
+{
+    if (reads_part(reader))
+        gf_pages_free(frame->memory, GF_FILM_LINES_MOST + reader->frame_bytes);
+    else
+        free(frame->memory);
+}
+
+/* Reads the samples of the next frame, or those of the window. Pixels of 16 bits get the order of
+ * bytes that a PNM has. */
+static enum gf_status read_samples(struct gf_film_reader *reader, unsigned char *samples,
+                                   size_t *got, struct gf_error *error)
+{
+    struct gf_input *const input = reader->input;
+    const bool pixels = reader->raw && !*reader->raw->planes,
+               swaps = pixels && reader->raw->bits == 16;
+    const int64_t at = gf_input_position(input);
+    const size_t pixel = pixels ? (size_t)reader->raw->channels * (size_t)reader->raw->bits / 8 : 0;
+    const struct gf_rectangle window = reader->window;
+    const struct gf_input_part part = {(size_t)reader->yuv.width * pixel, (size_t)window.x * pixel,
+                                       (size_t)window.width * pixel, window.y, window.height};
+    if (!reads_part(reader) || gf_input_size(input) - at < (int64_t)reader->frame_bytes) {
+        GF_TRY(gf_input_read(input, samples, reader->frame_bytes, got, error));
+        if (swaps)
+            gf_samples_swap(samples, *got / 2);
+        return GF_OK;
+    }
+    GF_TRY(pixels ? gf_input_read_part(input, at, part, samples, error)
+                  : gf_y4m_read_window(input, at, &reader->yuv, window, samples, error));
+    for (int y = 0; swaps && y < part.rows; y++)
+        gf_samples_swap(samples + (size_t)(part.y + y) * part.row + part.first, part.bytes / 2);
+    gf_input_go_to(input, at + (int64_t)reader->frame_bytes);
+    *got = reader->frame_bytes;
+    return GF_OK;
+}
+
 enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame *frame, bool *found,
                             struct gf_error *error)
 {
@@ -306,8 +386,7 @@ enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame 
     if (reader->pictures)
         return read_picture(reader, frame, found, error);
     if (!frame->memory)
-        frame->memory =
-            aligned_alloc(64, (GF_FILM_LINES_MOST + reader->frame_bytes + 63) & ~(size_t)63);
+        frame->memory = frame_memory(reader);
     if (!frame->memory)
         return gf_fail_memory(error);
     if (!reader->raw)
@@ -315,15 +394,13 @@ enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame 
     if (!length)
         return GF_OK;
     unsigned char *const samples = frame->memory + GF_FILM_LINES_MOST;
-    GF_TRY(gf_input_read(reader->input, samples, reader->frame_bytes, &got, error));
+    GF_TRY(read_samples(reader, samples, &got, error));
     if (reader->raw && !got)
         return GF_OK;
     if (got < reader->frame_bytes)
         return gf_fail(error, GF_ERROR_INPUT,
                        "%s: truncated: frame %zu has %zu of its %zu bytes and is left out", name,
                        reader->frames + 1, got, reader->frame_bytes);
-    if (reader->raw && !*reader->raw->planes && reader->raw->bits == 16)
-        gf_samples_swap(samples, reader->frame_bytes / 2);
     put_lines(reader, line, frame);
     reader->frames++;
     *found = true;

@@ -54,14 +54,21 @@ struct gf_film_reader {
     uint64_t picture_most;           /* the most bytes of a picture of such a stream */
     char head[GF_Y4M_LINE_MOST + 1]; /* the header of each frame, with a line break */
     size_t frame_bytes;              /* bytes of the samples of a frame */
-    size_t frames;                   /* number of frames read so far */
+    struct gf_yuv yuv;               /* how they lie; of RGB the size alone */
+    /* The part of each frame that is read, from a file that can seek. The other samples of a
+     * frame's memory are zero. */
+    struct gf_rectangle window;
+    size_t held_bytes; /* memory that a frame takes */
+    size_t frames;     /* number of frames read so far */
 };
 
 /* Reads the header of a film; with `raw`, and for a stream of pictures, there is none. The reader
- * does not own the input. */
+ * does not own the input. Of the frames it reads what the chain needs, which may be NULL. */
 enum gf_status gf_film_open(struct gf_film_reader *reader, struct gf_input *input,
-                            const struct gf_raw_frames *raw, const struct gf_options *options,
-                            struct gf_error *error) GF_CHECKED;
+                            const struct gf_raw_frames *raw, const char *chain,
+                            const struct gf_options *options, struct gf_error *error) GF_CHECKED;
+/* Frees the memory of a frame that the reader has read. */
+void gf_film_free_frame(const struct gf_film_reader *reader, struct gf_film_frame *frame);
 /* Reads the next frame. *found is false at the end of the film. */
 enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame *frame, bool *found,
                             struct gf_error *error) GF_CHECKED;

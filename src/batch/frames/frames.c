@@ -330,7 +330,7 @@ static enum gf_status open_slots(struct gf_frames *frames, int workers, struct g
     const uint64_t memory = frames->request.options.memory_bytes
                                 ? frames->request.options.memory_bytes
                                 : gf_memory_pictures_bytes();
-    const uint64_t bytes = frames->reader.frame_bytes ? frames->reader.frame_bytes : 1 << 20;
+    const uint64_t bytes = frames->reader.held_bytes ? frames->reader.held_bytes : 1 << 20;
     const uint64_t fit = memory / 2 / (COPIES * bytes);
     size_t room = (size_t)AHEAD * (size_t)workers;
     room = fit < room ? (size_t)fit : room;
@@ -519,7 +519,7 @@ static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
         gf_film_widen_pipe(STDIN_FILENO);
     if (!frames->files)
         status = gf_film_open(&frames->reader, input, frames->raw_in ? &frames->raw : NULL,
-                              &frames->request.options, error);
+                              frames->request.chain, &frames->request.options, error);
     if (!status && !frames->film_out)
         status = gf_batch_name_outputs(before, batch->output, error);
     else if (!status && !frames->to_stream)
@@ -546,7 +546,7 @@ static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
     pthread_mutex_destroy(&frames->reading);
     gf_film_close(&frames->writer);
     for (size_t i = 0; frames->slot && i < frames->order.room; i++) {
-        free(frames->slot[i].frame.memory);
+        gf_film_free_frame(&frames->reader, &frames->slot[i].frame);
         free(frames->slot[i].bytes.data);
         free(frames->slot[i].item.notes);
     }

@@ -210,6 +210,8 @@ enum gf_status gf_template_expand(const struct gf_template *template,
 
 /* Whether an output of that name would replace the file, which need not exist. */
 bool gf_output_is_place(const char *file, const char *output);
+/* Whether one of the outputs is the other, or has its folder of tiles there or above it. */
+bool gf_outputs_overlap(const char *output, const char *other);
 /* Whether an output of that name would replace the input, also as a file in its folder of tiles. */
 bool gf_output_replaces(const char *output, const char *input);
 /* Fails if two outputs have the same name or folder of tiles, or if an output would replace another

@@ -147,6 +147,17 @@ bool gf_output_replaces(const char *output, const char *input)
     return does;
 }
 
+bool gf_outputs_overlap(const char *output, const char *other)
+{
+    struct folder_memo memo = {0};
+    char *const place = real_place(&memo, output), *const at = real_place(&memo, other);
+    const bool overlap = place && at && (holds(place, at) || holds(at, place));
+    free(place);
+    free(at);
+    free_memo(&memo);
+    return overlap;
+}
+
 struct target {
     char *path;
     size_t index; /* the index of the input */

@@ -82,20 +82,39 @@ static enum gf_status claim_path(struct gf_batch *batch, const struct gf_batch_w
     return GF_ERROR_UNFIT;
 }
 
+/* Whether the output has a folder of tiles. */
+static bool is_of_tiles(const struct gf_batch_request *request, int number)
+{
+    const struct gf_template *const name = gf_batch_output_at(request, number).name;
+    return gf_template_is_of_folders(name) || gf_pyramid_named(name->text, ".dzi");
+}
+
 /* Checks that an output, whose name is known only now, replaces none of the input's other outputs
  * and no file that the run needs. */
 static enum gf_status check_other_paths(const struct gf_batch_result *result,
                                         struct gf_error *error)
 {
-    const struct gf_batch_result *const other = result->worker->result;
-    const struct gf_batch_request *const request = result->worker->batch->request;
+    const struct gf_batch_worker *const worker = result->worker;
+    const struct gf_batch_request *const request = worker->batch->request;
     const char *const what = gf_batch_replaced(request, result->path);
+    const bool has_folder = is_of_tiles(request, result->number);
     if (what)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: is an output and %s", result->path, what);
     for (int k = 0; k < gf_batch_outputs(request); k++) {
-        if (k != result->number && other[k].path && !strcmp(other[k].path, result->path))
+        const char *const known = worker->item->output[k], *const other =
+                                                               known ? known
+                                                                     : worker->result[k].path;
+        if (k == result->number || !other)
+            continue;
+        if (gf_output_is_place(other, result->path))
             return gf_fail(error, GF_ERROR_UNFIT, "%s: two outputs of '%s' have this name",
-                           result->path, result->worker->input->path);
+                           result->path, worker->input->path);
+        if ((has_folder || is_of_tiles(request, k)) && gf_outputs_overlap(other, result->path))
+            return gf_fail(error, GF_ERROR_UNFIT,
+                           "%s: its tiles and '%.200s', another output of '%s', would have one "
+                           "folder",
+                           has_folder ? result->path : other, has_folder ? other : result->path,
+                           worker->input->path);
     }
     return GF_OK;
 }

@@ -559,6 +559,21 @@ enum gf_status gf_input_check_size(const struct gf_input *input, struct gf_error
                : GF_OK;
 }
 
+enum gf_status gf_input_read_part(struct gf_input *input, int64_t offset, struct gf_input_part part,
+                                  unsigned char *to, struct gf_error *error)
+{
+    const bool whole = 2 * part.bytes >= part.row;
+    const size_t step = part.row, size = whole ? step * (size_t)part.rows : part.bytes;
+    size_t at = step * (size_t)part.y + (whole ? 0 : part.first), got;
+    for (int i = 0; i < (whole ? 1 : part.rows); i++, at += step) {
+        GF_TRY(gf_time_check(error));
+        GF_TRY(gf_input_read_at(input, offset + (int64_t)at, to + at, size, &got, error));
+        if (got < size)
+            return fail_shorter(input, error);
+    }
+    return GF_OK;
+}
+
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)
 {
     size_t got;

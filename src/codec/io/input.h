@@ -164,6 +164,15 @@ int64_t gf_input_position(const struct gf_input *input);
  * position in the input does not change. */
 enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *data, size_t size,
                                 size_t *got, struct gf_error *error) GF_CHECKED;
+/* Of a plane of samples that begins at an offset of a regular file, with rows of `row` bytes, reads
+ * `bytes` bytes from byte `first` on of each of `rows` rows from row y on to their places in a
+ * plane at `to`; or these rows whole, where that is faster. Fails at the end of the file. */
+struct gf_input_part {
+    size_t row, first, bytes;
+    int y, rows;
+};
+enum gf_status gf_input_read_part(struct gf_input *input, int64_t offset, struct gf_input_part part,
+                                  unsigned char *to, struct gf_error *error) GF_CHECKED;
 /* Fails if the regular file has fewer bytes than when it was opened. */
 enum gf_status gf_input_check_size(const struct gf_input *input, struct gf_error *error) GF_CHECKED;
 /* Returns the size of a regular file, counted from the start of the input; otherwise -1. */

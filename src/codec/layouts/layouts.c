@@ -178,6 +178,14 @@ static void name_iiif(const struct layout_store *store, const struct gf_tile *ti
     snprintf(name, NAME_SIZE, "%s/%s/0/default.%s", part, size, extension(store));
 }
 
+/* Whether no file is the whole picture at its full size, which level 0 of IIIF demands up to the
+ * limit that the description states. The level of a single tile is then full/max, the largest whole
+ * picture that is there. */
+static bool has_limit(const struct layout_store *store)
+{
+    return store->layout >= GF_LAYOUT_IIIF && store->pyramid.levels > 1;
+}
+
 /* Writes the name of a tile within the folder of tiles. */
 static void name_tile(const struct layout_store *store, const struct gf_tile *tile, char *name)
 {
@@ -360,7 +368,12 @@ static enum gf_status layout_put(struct gf_tile_store *base, const struct gf_til
     if (store->layout < GF_LAYOUT_IIIF)
         return GF_OK;
     name_iiif(store, tile, true, other);
-    return strcmp(name, other) ? put_file(store, other, coded->data, coded->size, error) : GF_OK;
+    if (strcmp(name, other))
+        GF_TRY(put_file(store, other, coded->data, coded->size, error));
+    if (!has_limit(store) || tile->level + 1 < store->pyramid.levels)
+        return GF_OK;
+    snprintf(other, sizeof other, "full/max/0/default.%s", extension(store));
+    return put_file(store, other, coded->data, coded->size, error);
 }
 
 /* ---- what describes the tiles ---- */
@@ -387,6 +400,12 @@ static void describe_zoomify(const struct layout_store *store, FILE *file)
             pyramid->tile_width);
 }
 
+static void describe_limit(const struct layout_store *store, struct gf_json *json)
+{
+    if (has_limit(store)) /* it holds for heights, too */
+        gf_json_number(json, "maxWidth", store->pyramid.tile_width, 0);
+}
+
 static void describe_profile(const struct layout_store *store, struct gf_json *json)
 {
     if (store->layout == GF_LAYOUT_IIIF3) {
@@ -395,6 +414,12 @@ static void describe_profile(const struct layout_store *store, struct gf_json *j
         gf_json_array(json, "extraFormats", GF_JSON_INLINE);
         gf_json_string(json, NULL, extension(store));
         gf_json_end(json);
+        if (store->file_format != GF_FILE_JPEG) {
+            gf_json_array(json, "preferredFormats", GF_JSON_INLINE);
+            gf_json_string(json, NULL, extension(store));
+            gf_json_end(json);
+        }
+        describe_limit(store, json);
         return;
     }
     gf_json_array(json, "profile", GF_JSON_LINES);
@@ -406,6 +431,7 @@ static void describe_profile(const struct layout_store *store, struct gf_json *j
     gf_json_array(json, "qualities", GF_JSON_INLINE);
     gf_json_string(json, NULL, "default");
     gf_json_end(json);
+    describe_limit(store, json);
     gf_json_end(json);
     gf_json_end(json);
 }

@@ -2,6 +2,7 @@
  * frame. */
 #pragma once
 
+#include "base/image.h"
 #include "codec/io/input.h"
 #include "gpufilter/options.h"
 #include "pixel/yuv/yuv.h"
@@ -24,6 +25,11 @@ void gf_y4m_choose(const struct gf_options *options, struct gf_yuv *yuv);
 void gf_y4m_put_range(const struct gf_options *options, char *header);
 /* Checks the line before a frame, "FRAME" with parameters. */
 enum gf_status gf_y4m_check_frame(const char *line, const char *name,
+                                  struct gf_error *error) GF_CHECKED;
+/* Reads from a regular file the samples that a window of the picture takes of the frame that begins
+ * at `offset`, to their places in `frame`, which has room for all. */
+enum gf_status gf_y4m_read_window(struct gf_input *input, int64_t offset, const struct gf_yuv *yuv,
+                                  struct gf_rectangle window, unsigned char *frame,
                                   struct gf_error *error) GF_CHECKED;
 /* Makes the header of a stream of pictures with that size, colours and bits. It keeps the
  * parameters of `header`, except for the size, and for the chroma if options->subsampling or the

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/memory/buffers.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
+#include "pixel/yuv/yuv_formula.h"
 
 enum gf_status gf_y4m_read_line(struct gf_input *input, char line[GF_Y4M_LINE_MOST], size_t *length,
                                 struct gf_error *error)
@@ -259,6 +261,44 @@ void gf_y4m_compose(const char *header, int width, int height, bool gray, int bi
     gf_y4m_put_range(options, line);
 }
 
+/* ---- the samples of a window ---- */
+
+/* Sets *first and *count to the samples of chroma, of `all`, that those of luma take where there
+ * are `halves`: pixels take the samples beside their own, too. */
+static void widen(bool halves, int all, size_t *first, size_t *count)
+{
+    if (!halves)
+        return;
+    const size_t end = (*first + *count + 1) / 2 + 1;
+    *first = *first / 2 - (*first >= 2);
+    *count = (end < (size_t)all ? end : (size_t)all) - *first;
+}
+
+enum gf_status gf_y4m_read_window(struct gf_input *input, int64_t offset, const struct gf_yuv *yuv,
+                                  struct gf_rectangle window, unsigned char *frame,
+                                  struct gf_error *error)
+{
+    const struct gf_yuv_planes planes = gf_yuv_planes_of(yuv);
+    const size_t bytes = planes.sample_bytes;
+    for (int i = 0; i < (yuv->mono ? 1 : 3); i++) {
+        const size_t at = i ? planes.first[i] * bytes : 0;
+        size_t x = (size_t)window.x, y = (size_t)window.y, columns = (size_t)window.width,
+               rows = (size_t)window.height;
+        if (i) {
+            widen(yuv->half_width, (int)planes.chroma_width, &x, &columns);
+            widen(yuv->half_height, (int)planes.chroma_height, &y, &rows);
+        }
+        const struct gf_input_part part = {.row = (i ? planes.chroma_width : (size_t)yuv->width) *
+                                                  bytes,
+                                           .first = x * bytes,
+                                           .bytes = columns * bytes,
+                                           .y = (int)y,
+                                           .rows = (int)rows};
+        GF_TRY(gf_input_read_part(input, offset + (int64_t)at, part, frame + at, error));
+    }
+    return GF_OK;
+}
+
 /* A source of the first frame of a Y4M. src/batch/frames reads films frame by frame. */
 
 struct y4m_source {
@@ -270,25 +310,40 @@ struct y4m_source {
     const unsigned char *frame; /* the frame's bytes; NULL: not read yet */
     unsigned char *own; /* memory for the frame; NULL: the frame lies in the input's memory */
     size_t bytes;
+    int64_t at;   /* where the frame begins in the input */
+    bool seeks;   /* the input is a regular file that has the whole frame */
+    bool is_part; /* `frame` has the samples of the window alone */
+    struct gf_rectangle window;
     unsigned char *line; /* a row of which the window has a part; NULL: all of it is wanted */
-    int x, row;          /* the window's first column, and the next row, of the frame's */
+    int row;             /* the next row of the frame's */
 };
 
-/* Sets y4m->frame to the frame in the input's memory, or reads it. */
+static bool is_part(const struct y4m_source *y4m, struct gf_rectangle window)
+{
+    return window.width < y4m->yuv.width || window.height < y4m->yuv.height;
+}
+
+/* Sets y4m->frame to the frame, or the window's part of it, in the input's memory, or reads it. */
 static enum gf_status read_frame(struct y4m_source *y4m, struct gf_error *error)
 {
     unsigned char *data;
     size_t size, got;
-    const size_t at = (size_t)gf_input_position(y4m->input);
+    const size_t at = (size_t)y4m->at;
     if (gf_input_borrow(y4m->input, &data, &size) && at <= size && size - at >= y4m->bytes &&
         (uintptr_t)(data + at) % 2 == 0) {
         y4m->frame = data + at;
         gf_input_go_to(y4m->input, (int64_t)(at + y4m->bytes));
         return GF_OK;
     }
-    y4m->own = calloc(y4m->bytes, 1);
+    if (!y4m->own)
+        y4m->own = gf_pages_alloc_sparse(y4m->bytes);
     if (!y4m->own)
         return gf_fail_memory(error);
+    y4m->is_part = y4m->seeks && is_part(y4m, y4m->window);
+    if (y4m->is_part) {
+        y4m->frame = y4m->own;
+        return gf_y4m_read_window(y4m->input, y4m->at, &y4m->yuv, y4m->window, y4m->own, error);
+    }
     GF_TRY(gf_input_read(y4m->input, y4m->own, y4m->bytes, &got, error));
     y4m->frame = y4m->own;
     if (got == y4m->bytes)
@@ -312,7 +367,7 @@ static enum gf_status y4m_read(struct gf_source *base, int rows, unsigned char *
     for (; rows; rows--, dst += pitch) {
         gf_yuv_reader_row(y4m->reader, y4m->frame, y4m->row++, y4m->line ? y4m->line : dst);
         if (y4m->line)
-            memcpy(dst, y4m->line + (size_t)y4m->x * gf_pixel_bytes(base->format),
+            memcpy(dst, y4m->line + (size_t)y4m->window.x * gf_pixel_bytes(base->format),
                    gf_row_bytes(base->format));
     }
     return GF_OK;
@@ -327,8 +382,16 @@ static enum gf_status y4m_window(struct gf_source *base, struct gf_rectangle win
     y4m->line = window.width < y4m->yuv.width ? malloc((size_t)y4m->yuv.width * pixel) : NULL;
     if (window.width < y4m->yuv.width && !y4m->line)
         return gf_fail_memory(error);
-    y4m->x = window.x;
+    if (y4m->is_part)
+        y4m->frame = NULL;
+    y4m->is_part = false;
+    y4m->window = window;
     y4m->row = window.y;
+    y4m->base.memory.bytes = y4m->bytes;
+    if (y4m->seeks) {
+        gf_input_go_to(y4m->input, y4m->at); /* a GPU takes the frame from there */
+        y4m->base.memory.bytes = (uint64_t)((double)y4m->bytes * window.height / y4m->yuv.height);
+    }
     base->format.width = window.width;
     base->format.height = window.height;
     return GF_OK;
@@ -339,6 +402,8 @@ static enum gf_status y4m_finish(struct gf_source *base, struct gf_error *error)
     struct y4m_source *const y4m = (struct y4m_source *)base;
     unsigned char next;
     size_t got;
+    if (y4m->seeks)
+        gf_input_go_to(y4m->input, y4m->at + (int64_t)y4m->bytes);
     GF_TRY(gf_input_peek(y4m->input, &next, 1, &got, error));
     if (got)
         gf_warn(&y4m->options,
@@ -359,7 +424,7 @@ static void y4m_close(struct gf_source *base)
     struct y4m_source *const y4m = (struct y4m_source *)base;
     gf_metadata_free(&base->metadata);
     gf_yuv_reader_close(y4m->reader);
-    free(y4m->own);
+    gf_pages_free(y4m->own, y4m->bytes);
     free(y4m->line);
     free(y4m);
 }
@@ -389,6 +454,9 @@ static enum gf_status read_lines(struct y4m_source *y4m, const struct gf_options
     gf_y4m_choose(options, yuv);
     y4m->base.yuv = yuv;
     y4m->bytes = gf_yuv_frame_bytes(yuv);
+    y4m->at = gf_input_position(y4m->input);
+    y4m->seeks = gf_input_size(y4m->input) - y4m->at >= (int64_t)y4m->bytes;
+    y4m->window = (struct gf_rectangle){.width = yuv->width, .height = yuv->height};
     y4m->base.format =
         (struct gf_format){yuv->width, yuv->height, yuv->mono ? 1 : 3, yuv->bits > 8 ? 16 : 8};
     y4m->base.stored = (struct gf_stored){.bits = yuv->bits,

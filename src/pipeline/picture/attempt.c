@@ -33,7 +33,7 @@ static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct
     struct gf_input *const input = attempt->branch[0].task->input;
     void (*const warn)(void *context, const char *text) = pipeline->options.warn;
     close_source(attempt);
-    if ((again && !attempt->moves) || attempt->levels)
+    if ((again && !attempt->moves) || attempt->damaged)
         pipeline->options.warn = NULL;
     gf_input_set_coefficients(input, attempt->moves);
     for (int i = 0; i < attempt->count; i++) {
@@ -47,8 +47,7 @@ static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct
     if (!status) {
         attempt->width = attempt->source->format.width;
         attempt->height = attempt->source->format.height;
-        if (attempt->levels)
-            attempt->source->levels = attempt->levels > 1 ? attempt->levels : 0;
+        attempt->source->damaged = attempt->damaged;
     }
     for (int i = 0; !status && i < attempt->count; i++) {
         attempt->branch[i].task->own_format = attempt->source->file;
@@ -560,10 +559,12 @@ static bool leave_level(struct gf_attempt *attempt, const struct gf_error *failu
     struct gf_error gone; /* what was written to a stream cannot be taken back */
     if (!attempt->level || rewind_files(attempt, &gone))
         return false;
-    attempt->levels = attempt->level;
-    if (attempt->level > 1)
-        gf_warn(&attempt->pipeline->options, "%s: level %d is read", failure->text,
-                attempt->level - 1);
+    int next = attempt->level;
+    attempt->damaged |= 1u << next;
+    while (attempt->damaged >> next & 1)
+        next--;
+    if (next)
+        gf_warn(&attempt->pipeline->options, "%s: level %d is read", failure->text, next);
     else
         gf_warn(&attempt->pipeline->options, "%s: the full size is read", failure->text);
     return true;

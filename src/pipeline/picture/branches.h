@@ -36,7 +36,7 @@ struct gf_attempt {
     double begin_s;           /* the gf_now() at which that output began */
     bool moves;               /* the source is to give coefficients */
     int width, height;        /* the size of the picture, as the source was opened */
-    int levels;               /* number of the file's levels that may be read; 0: all */
+    unsigned damaged;         /* a bit for each of the file's levels that is not read */
     int level;                /* the level by whose damage the last attempt failed; 0: none */
     bool whole;               /* windows of the outputs add up to more than the picture */
     int count;

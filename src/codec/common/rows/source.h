@@ -91,6 +91,7 @@ struct gf_source {
      * before; 0: in one size. Callers choose by gf_source_reduction() and gf_source_reduce(). */
     int levels;
     struct gf_level level[GF_LEVELS_MOST];
+    unsigned damaged; /* a bit for each level that the caller has found to be damaged */
     /* Makes the source read that level, and changes `format`, `reduction` and `memory`. It must be
      * called at most once, before the first read() since the source was opened or window() gave the
      * whole picture. After a failure the source can only be closed.
@@ -195,8 +196,8 @@ struct gf_sink_order {
 };
 
 /* Returns the largest number, at most `most`, by which the source can divide the picture's sides
- * when it is read: at a fraction of its size or from one of its levels; 1: it cannot. A negative
- * `most` stands for -most without the levels. */
+ * when it is read: at a fraction of its size or from one of its sound levels; 1: it cannot. A
+ * negative `most` stands for -most without the levels. */
 int gf_source_reduction(const struct gf_source *source, int most);
 /* Makes the source read the picture so, before the first read(). `reduction` is a result of
  * gf_source_reduction(). */

@@ -31,7 +31,7 @@ int gf_source_reduction(const struct gf_source *source, int most)
 {
     int reduction = 1;
     for (int i = 1; i < source->levels && source->level[i].divisor <= most; i++)
-        reduction = source->level[i].divisor;
+        reduction = source->damaged >> i & 1 ? reduction : source->level[i].divisor;
     while (2 * reduction <= abs(most) && 2 * reduction <= source->most_reduction)
         reduction *= 2;
     return reduction;
