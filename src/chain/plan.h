@@ -152,8 +152,12 @@ typedef double gf_filter_times(const void *context, const struct gf_filter *filt
 double gf_stage_ns(const struct gf_stage *stage, gf_filter_times *times, const void *context,
                    bool look_ups_are_free);
 
-/* Returns the number of threads, at most `most`, that is worth starting for a picture in memory:
- * one for each millisecond that the plan's stages take. */
+/* Whether the picture and the result are so small that threads are worth starting for slow filters
+ * alone. */
+bool gf_plan_is_small(const struct gf_plan *plan);
+
+/* Returns the number of threads, at most `most`, that is worth starting for the stages of a small
+ * picture: one for each millisecond that they take. */
 int gf_plan_useful_threads(const struct gf_plan *plan, int most);
 
 /* Where the result lies in the picture that a chain began with. A gain map, which belongs to that

@@ -144,6 +144,13 @@ double gf_stage_ns(const struct gf_stage *stage, gf_filter_times *times, const v
     return stage_ns(stage, &scale);
 }
 
+bool gf_plan_is_small(const struct gf_plan *plan)
+{
+    enum { SMALL_BYTES = 128 << 10 };
+    return gf_row_bytes(plan->in) * (size_t)plan->in.height <= SMALL_BYTES &&
+           gf_row_bytes(plan->out) * (size_t)plan->out.height <= SMALL_BYTES;
+}
+
 int gf_plan_useful_threads(const struct gf_plan *plan, int most)
 {
     const double thread_ns = 1e6;

@@ -239,16 +239,12 @@ static void close_pass(struct gf_schedule_state *state)
     pass->segment = NULL;
 }
 
-/* Whether the picture is so small, and read, filtered and written in steps, that starting threads
- * takes longer than they save. */
-static bool is_small(const struct gf_schedule_state *state)
+/* Whether one lane does a picture so small that starting a reader's thread takes longer than it
+ * saves. */
+static bool is_small(const struct gf_schedule *schedule)
 {
-    enum { SMALL_BYTES = 64 << 10 };
-    bool is =
-        state->schedule->backend->calls->unified && state->layout.bands[0].in_bytes <= SMALL_BYTES;
-    for (int s = 0; s < state->schedule->plan->segment_count; s++)
-        is &= state->layout.bands[s].count == 1;
-    return is;
+    return schedule->backend->calls->unified && schedule->lanes == 1 &&
+           gf_plan_is_small(schedule->plan);
 }
 
 /* Starts the reader's thread. In a serial schedule there is none: the calling thread reads. */
@@ -429,7 +425,7 @@ enum gf_status gf_schedule_plan(struct gf_schedule *schedule, struct gf_error *e
     enum gf_status status = gf_layout_make(schedule, &state.layout, error);
     if (!status) {
         schedule->first_band_rows = state.layout.bands[0].rows;
-        state.serial |= is_small(&state);
+        state.serial |= is_small(schedule);
         begin_progress(&state);
         state.lane = calloc((size_t)schedule->lanes, sizeof *state.lane);
         status = state.lane ? GF_OK : gf_fail_memory(error);

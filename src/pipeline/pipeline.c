@@ -45,7 +45,8 @@ enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
     /* The resident plans were made with other options, or with another chain. */
     gf_pipeline_close_resident(pipeline);
     const enum gf_status status = gf_options_check(options, &pipeline->options, error);
-    if (!pipeline->options.threads)
+    pipeline->threads_are_asked = pipeline->options.threads;
+    if (!pipeline->threads_are_asked)
         pipeline->options.threads = gf_cpu_count();
     pipeline->chain.no_fuse = pipeline->options.no_fuse;
     return status;

@@ -41,6 +41,7 @@ struct gf_crew {
 struct gf_pipeline {
     struct gf_chain chain;
     struct gf_options options;
+    bool threads_are_asked; /* options.threads is the caller's choice */
     /* Facts of the present picture for texts; `tell` is NULL if no text reads any. */
     struct gf_facts_of_picture facts;
     /* What facts are about: the input's name, its number in a list, its EXIF. */

@@ -61,11 +61,11 @@ static int greet(enum gf_server_wish wish, int device, union gf_server_message *
                  bool *silent)
 {
     struct gf_server_identity identity;
-    gf_server_identify(&identity);
-    const int socket = gf_server_place_connect(identity.build);
+    const int socket = gf_server_place_connect();
     *silent = false;
     if (socket < 0)
         return -1;
+    gf_server_identify(&identity);
     if (server_say_hello(socket, wish, device, &identity) &&
         wait_for(socket, message) == GF_SERVER_WELCOME)
         return socket;

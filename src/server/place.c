@@ -307,13 +307,13 @@ static int connect_to(int folder, const char *name)
     return -1;
 }
 
-int gf_server_place_connect(uint64_t build)
+int gf_server_place_connect(void)
 {
     char name[40];
     const int folder = own_folder(false);
     if (folder < 0)
         return -1;
-    name_of(build, name, sizeof name);
+    name_of(build_of_this(), name, sizeof name);
     int fd = connect_to(folder, name);
     if (fd < 0)
         fd = connect_to(folder, activated_name);

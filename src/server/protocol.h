@@ -197,7 +197,7 @@ void gf_server_place_leave(struct gf_server_place *place);
 
 /* Connects to the server of this build, or to the server that systemd starts. Returns -1 with errno
  * after a failure. */
-int gf_server_place_connect(uint64_t build);
+int gf_server_place_connect(void);
 /* Whether the process at the other end of the socket belongs to the same user. */
 bool gf_server_is_own(int socket);
 

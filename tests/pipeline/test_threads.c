@@ -129,6 +129,29 @@ static void test_files(void **state)
     picture_free(&picture);
 }
 
+/* The calling thread alone does a small picture, unless threads are asked for. */
+static void test_small(void **state)
+{
+    struct gf_image picture = picture_random(format_of(90, 60, 3, 8), 0, 1);
+    write_ppm(in_folder("small.ppm"), &picture, picture_bytes(&picture));
+    for (int threads = 0; threads < 3; threads += 2) {
+        struct gf_options options = gf_options_default();
+        struct gf_pipeline *pipeline;
+        struct gf_error error = {0};
+        options.device = GF_DEVICE_CPU;
+        options.threads = threads;
+        assert_ok("open", gf_pipeline_open("blur", &options, &pipeline, &error), &error);
+        started = 0;
+        assert_ok(
+            "run",
+            gf_pipeline_run_file(pipeline, in_folder("small.ppm"), in_folder("small.png"), &error),
+            &error);
+        assert_int_equal(started > 0, threads > 0);
+        gf_pipeline_close(pipeline);
+    }
+    picture_free(&picture);
+}
+
 static void test_batch(void **state)
 {
     const char *const input = in_folder("in.ppm"), *inputs_of[8];
@@ -162,10 +185,8 @@ static void test_batch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_engine),
-        cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_engine), cmocka_unit_test(test_kept),  cmocka_unit_test(test_files),
+        cmocka_unit_test(test_small),  cmocka_unit_test(test_batch),
     };
     return cmocka_run_group_tests_name("threads", tests, make_folder, remove_folder);
 }

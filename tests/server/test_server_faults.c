@@ -84,9 +84,7 @@ static void test_stale_sockets(void **state)
 
 static int connect_to_server(void)
 {
-    struct gf_server_identity identity;
-    gf_server_identify(&identity);
-    const int fd = gf_server_place_connect(identity.build);
+    const int fd = gf_server_place_connect();
     assert_true(fd >= 0);
     return fd;
 }

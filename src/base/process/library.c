@@ -2,9 +2,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OF_THE_WHEEL "gf_"
 
@@ -22,26 +24,31 @@ static bool may_pass(const char *why)
     return false;
 }
 
-/* Opens one of the library's files. A Python wheel may contain it under a name with a prefix, so
- * that other modules of the process get their own copy. After a failure library->why has the reason
- * and, if another try would fail, too, the package that contains the file, if it is known. */
+/* Makes the path of the file that a Python wheel has beside this code, under a name with a prefix,
+ * so that other modules of the process get their own copy. Returns false if there is none. */
+static bool is_in_wheel(const char *name, char *path, size_t size)
+{
+    Dl_info here = {.dli_fname = ""};
+    const char *const slash = dladdr(OF_THE_WHEEL, &here) ? strrchr(here.dli_fname, '/') : NULL;
+    const int folder = slash ? (int)(slash - here.dli_fname) : 0;
+    const int bytes = snprintf(path, size, "%.*s/" OF_THE_WHEEL "%s", folder, here.dli_fname, name);
+    return slash && bytes < (int)size && !access(path, R_OK);
+}
+
+/* Opens one of the library's files. After a failure library->why has the reason and, if another try
+ * would fail, too, the package that contains the file, if it is known. */
 static void *open_file(struct gf_library *library, const char *file, bool *passing)
 {
-    char of_wheel[64];
+    char path[PATH_MAX], name[64];
     const size_t length = strcspn(file, "=");
-    snprintf(of_wheel, sizeof of_wheel, OF_THE_WHEEL "%.*s", (int)length, file);
-    const char *const name = of_wheel + strlen(OF_THE_WHEEL);
-    const char *const package = file + length, *why = NULL;
-    *passing = false;
-    for (const char *at = of_wheel; at && !*passing; at = at == of_wheel ? name : NULL) {
-        void *const opened = dlopen(at, RTLD_NOW | RTLD_LOCAL);
-        if (opened)
-            return opened;
-        why = dlerror();
-        *passing = why && may_pass(why);
-    }
-    if (why && !strncmp(why, of_wheel, strlen(of_wheel)))
-        why += strlen(OF_THE_WHEEL);
+    const char *const package = file + length;
+    snprintf(name, sizeof name, "%.*s", (int)length, file);
+    void *const opened =
+        dlopen(is_in_wheel(name, path, sizeof path) ? path : name, RTLD_NOW | RTLD_LOCAL);
+    const char *const why = opened ? NULL : dlerror();
+    *passing = why && may_pass(why);
+    if (opened)
+        return opened;
     snprintf(library->why, sizeof library->why,
              *passing   ? "%s"
              : *package ? "%s (apt-get install %s)"

@@ -559,13 +559,15 @@ enum gf_status gf_batch_open_worker(struct gf_batch *batch, const struct gf_batc
                        : number < here
                            ? number % batch->devices.here
                            : batch->devices.here + (number - here) / batch->workers_of_helper;
-    *worker = (struct gf_batch_worker){.batch = batch,
-                                       .supply = supply,
-                                       .number = number,
-                                       .assigned_device = device,
-                                       .device = device};
+    *worker = (struct gf_batch_worker){
+        .batch = batch,
+        .supply = supply,
+        .number = number,
+        .assigned_device = device,
+        .device = device,
+        .result = calloc((size_t)gf_batch_outputs(batch->request), sizeof *worker->result)};
     worker->notes_file = open_memstream(&worker->notes, &worker->notes_bytes);
-    return worker->notes_file ? GF_OK : gf_fail_memory(error);
+    return worker->result && worker->notes_file ? GF_OK : gf_fail_memory(error);
 }
 
 void gf_batch_close_worker(struct gf_batch_worker *worker)
@@ -573,6 +575,7 @@ void gf_batch_close_worker(struct gf_batch_worker *worker)
     if (worker->notes_file)
         fclose(worker->notes_file);
     free(worker->notes);
+    free(worker->result);
 }
 
 /* Ends a worker's thread: closes the pipeline and tells the batch. */

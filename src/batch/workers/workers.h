@@ -112,8 +112,8 @@ struct gf_batch_worker {
     /* The results of outputs that are no files, which have no name here; NULL: all outputs are
      * files. */
     struct gf_bytes *bytes;
-    struct gf_batch_result result[GF_PIPELINE_OUTPUTS_MAX];
-    bool counted; /* the input's pixels were counted in the batch's state */
+    struct gf_batch_result *result; /* one for each output of the request */
+    bool counted;                   /* the input's pixels were counted in the batch's state */
     char *notes;
     size_t notes_bytes;
     FILE *notes_file;

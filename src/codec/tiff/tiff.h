@@ -210,6 +210,8 @@ struct gf_tiff_counts {
 
 /* Returns the bytes of memory that gf_tiff_convert() needs for a row of `pixels` pixels. */
 size_t gf_tiff_scratch_bytes(const struct gf_tiff_layout *layout, int pixels);
+/* Whether that copies the row as it is. */
+bool gf_tiff_converts_nothing(const struct gf_tiff_layout *layout);
 /* Converts a row of pixels, whose planes are `plane_bytes` apart if they are separate. Returns
  * whether all wide samples are within their range. */
 bool gf_tiff_convert(const struct gf_tiff_layout *layout, const unsigned char *src,
@@ -244,11 +246,13 @@ struct gf_tiff_source {
     bool raw;                /* strips are uncompressed and read without libtiff */
     struct gf_rectangle window; /* the part of the picture that read() gives */
     int row;                    /* number of the next row of the picture */
-    /* A converted row of tiles or a strip, for tiles and for pictures that libtiff converts; it
-     * begins at row band_first and column band_x, and has band_width columns. */
+    /* A row of converted tiles, one after another in memory, or a strip as a single tile, for tiles
+     * and for pictures that libtiff converts. It begins at row band_first and column band_x; each
+     * tile has `side` columns and block_rows rows, of which band_rows are in the picture. */
     unsigned char *band;
-    int band_first, band_rows, band_x, band_width;
-    int columns;         /* number of tiles beside each other in the band */
+    int band_first, band_rows, band_x, side;
+    int columns;         /* number of tiles in the band */
+    bool as_decoded;     /* tiles are decoded in the band, as they need no conversion */
     int *wanted, handed; /* the tiles of the band that are decoded, and the items before them */
     unsigned char *line; /* a converted row of strips that begins left of the window */
     struct gf_tiff_kept *kept; /* converted tiles that a later window may need */
@@ -280,6 +284,17 @@ typedef enum gf_status gf_tiff_row_reader(struct gf_tiff_source *tiff, unsigned 
  * name. */
 enum gf_status gf_tiff_find_range(struct gf_tiff_source *tiff, gf_tiff_row_reader *read,
                                   struct gf_error *error) GF_CHECKED;
+/* The bytes of a row of a tile in the band, and the place of the tile in that column of the
+ * picture. */
+static inline size_t gf_tiff_band_pitch(const struct gf_tiff_source *tiff)
+{
+    return gf_pixel_bytes(tiff->layout.format) * (size_t)tiff->side;
+}
+static inline unsigned char *gf_tiff_place(const struct gf_tiff_source *tiff, int column)
+{
+    const size_t index = (size_t)(column - tiff->band_x / tiff->side);
+    return tiff->band + index * (size_t)tiff->block_rows * gf_tiff_band_pitch(tiff);
+}
 /* Decodes the row of tiles that contains the next row into `band`. */
 enum gf_status gf_tiff_read_tiles(struct gf_tiff_source *tiff, struct gf_error *error) GF_CHECKED;
 /* Lets libtiff convert the strip or the row of tiles that begins with the next row into `band`. */

@@ -16,27 +16,18 @@ static struct gf_tiff_kept *find(const struct gf_tiff_source *tiff, int column, 
     return NULL;
 }
 
-/* The part of the band that a tile covers: where it begins in each row, and its bytes there. */
-static unsigned char *place_of(const struct gf_tiff_source *tiff, int column, size_t *pitch,
-                               size_t *bytes)
+/* The bytes of a tile's rows in the band. */
+static size_t band_bytes(const struct gf_tiff_source *tiff)
 {
-    const int x = column * tiff->layout.tile_width, end = tiff->band_x + tiff->band_width;
-    const int pixels = end - x < tiff->layout.tile_width ? end - x : tiff->layout.tile_width;
-    const size_t pixel_bytes = gf_pixel_bytes(tiff->layout.format);
-    *pitch = pixel_bytes * (size_t)tiff->band_width;
-    *bytes = pixel_bytes * (size_t)pixels;
-    return tiff->band + (size_t)(x - tiff->band_x) * pixel_bytes;
+    return gf_tiff_band_pitch(tiff) * (size_t)tiff->band_rows;
 }
 
 bool gf_tiff_take_kept(struct gf_tiff_source *tiff, int column)
 {
     struct gf_tiff_kept *const kept = find(tiff, column, tiff->band_first);
-    size_t pitch, bytes;
     if (!kept)
         return false;
-    unsigned char *const to = place_of(tiff, column, &pitch, &bytes);
-    for (int y = 0; y < tiff->band_rows; y++)
-        memcpy(to + (size_t)y * pitch, kept->pixels + (size_t)y * bytes, bytes);
+    memcpy(gf_tiff_place(tiff, column), kept->pixels, band_bytes(tiff));
     kept->used = ++tiff->kept_uses;
     return true;
 }
@@ -83,12 +74,9 @@ void gf_tiff_keep(struct gf_tiff_source *tiff, int count)
 {
     for (int i = 0; i < count; i++) {
         struct gf_tiff_kept *const kept = make_room(tiff);
-        size_t pitch, bytes;
-        const unsigned char *const from = place_of(tiff, tiff->wanted[i], &pitch, &bytes);
         if (!kept)
             return;
-        for (int y = 0; y < tiff->band_rows; y++)
-            memcpy(kept->pixels + (size_t)y * bytes, from + (size_t)y * pitch, bytes);
+        memcpy(kept->pixels, gf_tiff_place(tiff, tiff->wanted[i]), band_bytes(tiff));
         kept->column = tiff->wanted[i];
         kept->row = tiff->band_first;
         kept->used = ++tiff->kept_uses;
@@ -115,7 +103,7 @@ int gf_tiff_count_blocks(const struct gf_tiff_source *tiff)
         const struct gf_tiff_kept *const kept = &tiff->kept[i];
         const int x = kept->column * width;
         count -= kept->row > y - rows && kept->row < end && x >= tiff->band_x &&
-                 x < tiff->band_x + tiff->band_width;
+                 x < tiff->band_x + tiff->columns * tiff->side;
     }
     return count < INT32_MAX ? (int)count : INT32_MAX;
 }

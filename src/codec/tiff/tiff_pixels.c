@@ -419,15 +419,29 @@ static bool join_planes(const struct gf_tiff_layout *layout, const unsigned char
     return within;
 }
 
+/* Whether the samples are those of the picture, in its order. */
+static bool is_plain(const struct gf_tiff_layout *layout)
+{
+    return layout->colour == GF_TIFF_PLAIN && !layout->inverted &&
+           layout->samples == layout->format.channels;
+}
+
+static bool is_as_stored(const struct gf_tiff_layout *layout)
+{
+    return layout->number == GF_TIFF_UNSIGNED && layout->bits == layout->format.bits;
+}
+
+bool gf_tiff_converts_nothing(const struct gf_tiff_layout *layout)
+{
+    return is_plain(layout) && is_as_stored(layout) && !layout->separate && !layout->associated;
+}
+
 bool gf_tiff_convert(const struct gf_tiff_layout *layout, const unsigned char *src,
                      size_t plane_bytes, void *memory, unsigned char *dst, int pixels)
 {
     const struct scratch scratch = scratch_of(layout, memory, pixels);
     const size_t count = (size_t)pixels * (size_t)layout->samples;
-    const bool plain = layout->colour == GF_TIFF_PLAIN && !layout->inverted &&
-                       layout->samples == layout->format.channels,
-               as_stored =
-                   layout->number == GF_TIFF_UNSIGNED && layout->bits == layout->format.bits;
+    const bool plain = is_plain(layout), as_stored = is_as_stored(layout);
     const unsigned char *samples = scratch.samples;
     bool within = true;
     if (layout->separate)

@@ -107,12 +107,26 @@ static bool in_bands(const struct gf_tiff_source *tiff)
     return tiff->layout.tile_width || tiff->layout.colour == GF_TIFF_DISPLAY;
 }
 
+/* Copies the window's part of the next row, which is in the band. */
+static void copy_row(const struct gf_tiff_source *tiff, unsigned char *dst)
+{
+    const size_t pixel_bytes = gf_pixel_bytes(tiff->layout.format);
+    const size_t above = (size_t)(tiff->row - tiff->band_first) * gf_tiff_band_pitch(tiff);
+    const int end = tiff->window.x + tiff->window.width;
+    for (int x = tiff->window.x; x < end;) {
+        const int left = x % tiff->side, rest = tiff->side - left;
+        const size_t pixels = (size_t)(rest < end - x ? rest : end - x);
+        memcpy(dst, gf_tiff_place(tiff, x / tiff->side) + above + (size_t)left * pixel_bytes,
+               pixels * pixel_bytes);
+        dst += pixels * pixel_bytes;
+        x += (int)pixels;
+    }
+}
+
 /* Reads the next row. The next band is decoded once all rows of the present one were copied. */
 static enum gf_status read_row(struct gf_tiff_source *tiff, unsigned char *dst,
                                struct gf_error *error)
 {
-    const size_t pixel_bytes = gf_pixel_bytes(tiff->base.format);
-    const size_t skipped = (size_t)(tiff->window.x - tiff->band_x) * pixel_bytes;
     enum gf_status status = GF_OK;
     if (!in_bands(tiff))
         status = gf_tiff_read_strip_row(tiff, dst, error);
@@ -120,10 +134,7 @@ static enum gf_status read_row(struct gf_tiff_source *tiff, unsigned char *dst,
         status = tiff->layout.colour == GF_TIFF_DISPLAY ? gf_tiff_read_display(tiff, error)
                                                         : gf_tiff_read_tiles(tiff, error);
     if (!status && in_bands(tiff))
-        memcpy(dst,
-               tiff->band + skipped +
-                   (size_t)(tiff->row - tiff->band_first) * (size_t)tiff->band_width * pixel_bytes,
-               gf_row_bytes(tiff->base.format));
+        copy_row(tiff, dst);
     tiff->row++;
     return status;
 }
@@ -272,7 +283,7 @@ static uint64_t block_bytes(struct gf_tiff_source *tiff)
     TIFF *const handle = tiff->handle[0].tiff;
     const bool tiled = layout->tile_width > 0;
     const uint64_t width = (unsigned)layout->format.width,
-                   row = gf_pixel_bytes(layout->format) * (uint64_t)tiff->band_width;
+                   row = gf_tiff_band_pitch(tiff) * (uint64_t)tiff->columns;
     uint32_t strip_rows = 0;
     gf_tiff.TIFFGetFieldDefaulted(handle, TIFFTAG_ROWSPERSTRIP, &strip_rows);
     const uint32_t most = (unsigned)layout->format.height;
@@ -308,14 +319,15 @@ static uint64_t plan(struct gf_tiff_source *tiff)
     const struct gf_tiff_layout *const layout = &tiff->layout;
     const struct gf_tiff_handle *const handle = &tiff->handle[0];
     const bool tiled = layout->tile_width > 0, display = layout->colour == GF_TIFF_DISPLAY;
-    const int side = tiled && !display ? layout->tile_width : layout->format.width;
+    const bool in_tiles = tiled && !display && layout->tile_width < layout->format.width;
+    const int side = in_tiles ? layout->tile_width : layout->format.width;
     const int first = tiff->window.x / side;
     tiff->columns = (tiff->window.x + tiff->window.width - 1) / side - first + 1;
     tiff->band_x = first * side;
-    tiff->band_width = layout->format.width - tiff->band_x;
-    if (tiff->columns < (tiff->band_width - 1) / side + 1)
-        tiff->band_width = tiff->columns * side;
+    tiff->side = side;
     const uint64_t block = block_bytes(tiff);
+    tiff->as_decoded = in_tiles && !layout->is_jp2 && gf_tiff_converts_nothing(layout) &&
+                       tiff->block_bytes == gf_tiff_band_pitch(tiff) * (size_t)tiff->block_rows;
     uint64_t bytes = block;
     uint16_t fill = FILLORDER_MSB2LSB;
     gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_FILLORDER, &fill);
@@ -393,14 +405,14 @@ static enum gf_status make_buffers(struct gf_tiff_source *tiff, struct gf_error 
 {
     const struct gf_tiff_layout *const layout = &tiff->layout;
     const bool display = layout->colour == GF_TIFF_DISPLAY;
-    const size_t pixel_bytes = gf_pixel_bytes(layout->format), rows = (size_t)tiff->block_rows;
+    const size_t rows = (size_t)tiff->block_rows;
     free(tiff->band);
     free(tiff->wanted);
     tiff->band = NULL;
     tiff->wanted = calloc((size_t)tiff->columns, sizeof *tiff->wanted);
     bool done = tiff->wanted;
     if (done && in_bands(tiff))
-        done = (tiff->band = malloc(pixel_bytes * (size_t)tiff->band_width * rows));
+        done = (tiff->band = malloc(gf_tiff_band_pitch(tiff) * (size_t)tiff->columns * rows));
     else if (done && !tiff->line)
         done = (tiff->line = malloc(gf_row_bytes(layout->format)));
     if (done && display && !tiff->raster)

@@ -123,7 +123,7 @@ static bool decode_tile(struct gf_tiff_source *tiff, struct gf_tiff_handle *hand
     return gf_tiff.TIFFReadEncodedTile(handle->tiff, number, pixels, bytes) == bytes;
 }
 
-/* Decodes a tile of the band and copies its pixels to their place. */
+/* Decodes a tile of the band and converts its pixels to their place. */
 static enum gf_status read_tile(void *context, int thread, int item, struct gf_error *error)
 {
     struct gf_tiff_source *const tiff = context;
@@ -132,10 +132,11 @@ static enum gf_status read_tile(void *context, int thread, int item, struct gf_e
     struct gf_tiff_handle *const handle = &tiff->handle[thread];
     const int x = column * layout->tile_width, width = layout->format.width;
     const int pixels = width - x < layout->tile_width ? width - x : layout->tile_width;
-    const size_t pixel_bytes = gf_row_bytes(layout->format) / (size_t)width,
-                 band_row = pixel_bytes * (size_t)tiff->band_width,
-                 tile_row = tiff->block_bytes / (size_t)layout->tile_height;
-    unsigned char *const tile = tiff->buffer[thread];
+    const size_t tile_row = tiff->block_bytes / (size_t)layout->tile_height;
+    unsigned char *const place = gf_tiff_place(tiff, column), *const tile =
+                                                                  tiff->as_decoded
+                                                                      ? place
+                                                                      : tiff->buffer[thread];
     for (int p = 0; p < layout->planes; p++) {
         if (!gf_tiff_needs(layout, p))
             continue;
@@ -149,11 +150,10 @@ static enum gf_status read_tile(void *context, int thread, int item, struct gf_e
         if (!decode_tile(tiff, handle, x, p, tile + (size_t)p * tiff->block_bytes))
             return gf_tiff_fail(handle, tiff->band_first, layout->format.height, error);
     }
-    for (int y = 0; y < tiff->band_rows; y++) {
-        unsigned char *const to =
-            tiff->band + (size_t)y * band_row + (size_t)(x - tiff->band_x) * pixel_bytes;
+    for (int y = 0; !tiff->as_decoded && y < tiff->band_rows; y++) {
         if (!gf_tiff_convert(layout, tile + (size_t)y * tile_row, tiff->block_bytes,
-                             tiff->scratch[thread], to, pixels))
+                             tiff->scratch[thread], place + (size_t)y * gf_tiff_band_pitch(tiff),
+                             pixels))
             tiff->beyond[thread] = true;
     }
     return GF_OK;

@@ -98,8 +98,16 @@ static void fill(const struct gf_tiff_coding *coding, const struct gf_tile *tile
     }
 }
 
-/* Codes the coder's pixels. */
-static enum gf_status code(const struct tiles *tiles, struct coder *coder, struct gf_coded *coded,
+/* Whether the tile's pixels can be coded as they lie there. */
+static bool is_whole(const struct gf_tiff_coding *coding, const struct gf_tile *tile)
+{
+    return coding->bits != 1 && tile->pitch == tile_row_bytes(coding) &&
+           tile->format.width == coding->tile_width && tile->format.height == coding->tile_height;
+}
+
+/* Codes the pixels of a whole tile, which libtiff does not change. */
+static enum gf_status code(const struct tiles *tiles, struct coder *coder,
+                           const unsigned char *pixels, struct gf_coded *coded,
                            struct gf_error *error)
 {
     static const unsigned char head[HEAD];
@@ -107,7 +115,7 @@ static enum gf_status code(const struct tiles *tiles, struct coder *coder, struc
     GF_TRY(gf_output_rewind(coder->output, error));
     GF_TRY(gf_output_write(coder->output, head, sizeof head, error));
     gf_tiff_begin(&coder->handle);
-    if (gf_tiff.TIFFWriteEncodedTile(coder->handle.tiff, 0, coder->pixels, bytes) < 0)
+    if (gf_tiff.TIFFWriteEncodedTile(coder->handle.tiff, 0, (void *)pixels, bytes) < 0)
         return gf_tiff_fail(&coder->handle, -1, 0, error);
     const size_t size = (size_t)gf_output_size(coder->output) - sizeof head;
     GF_TRY(gf_coded_room(coded, size, error));
@@ -138,7 +146,7 @@ static enum gf_status splice(const struct tiles *tiles, struct coder *coder,
     const size_t pixels = tile_bytes(&tiles->coding);
     if (!coder->head) {
         memset(coder->pixels, 0, pixels);
-        GF_TRY(code(tiles, coder, coded, error));
+        GF_TRY(code(tiles, coder, coder->pixels, coded, error));
         coder->head = scan_of(coded);
         if (!coder->head || coder->head > pixels)
             return gf_fail(error, GF_ERROR_OUTPUT, "%s: libtiff made a JPEG without a scan",
@@ -163,8 +171,10 @@ static enum gf_status tiles_encode(struct gf_tile_store *store, int worker,
         GF_TRY(open_coder(tiles, coder, error));
     if (tile->coded)
         return splice(tiles, coder, tile, coded, error);
-    fill(&tiles->coding, tile, coder->pixels);
-    return code(tiles, coder, coded, error);
+    const bool whole = is_whole(&tiles->coding, tile);
+    if (!whole)
+        fill(&tiles->coding, tile, coder->pixels);
+    return code(tiles, coder, whole ? tile->pixels : coder->pixels, coded, error);
 }
 
 /* ---- keeping them ---- */

@@ -20,10 +20,11 @@ enum {
 struct level {
     struct gf_format format;
     size_t pitch;
-    unsigned char *strip[2];      /* both are the same if one row of tiles is kept */
-    int pending[2];               /* how many tiles of a strip are submitted */
-    int first, y, row;            /* the first row in the strip, the next row, the tiles' row */
-    struct gf_shrinker *shrinker; /* NULL: no level is below */
+    size_t tile_pitch, tile_bytes; /* of a tile, if in_tiles() */
+    unsigned char *strip[2];       /* both are the same if one row of tiles is kept */
+    int pending[2];                /* how many tiles of a strip are submitted */
+    int first, y, row;             /* the first row in the strip, the next row, the tiles' row */
+    struct gf_shrinker *shrinker;  /* NULL: no level is below */
 };
 
 struct slot {
@@ -74,10 +75,18 @@ static int strip_rows(const struct gf_pyramid *pyramid, int level)
     return rows < pyramid->level[level].height ? rows : pyramid->level[level].height;
 }
 
+/* Whether the tiles of a strip follow each other in memory, so that a store can encode them from
+ * there: no level is made of the rows, and tiles share no pixels. */
+static bool in_tiles(const struct gf_pyramid *pyramid)
+{
+    return pyramid->levels == 1 && !pyramid->overlap;
+}
+
 static uint64_t strip_bytes(const struct gf_pyramid *pyramid, int level)
 {
     struct gf_format format = pyramid->format;
-    format.width = pyramid->level[level].width;
+    format.width = in_tiles(pyramid) ? pyramid->level[level].columns * pyramid->tile_width
+                                     : pyramid->level[level].width;
     return (uint64_t)gf_row_bytes(format) * (uint64_t)strip_rows(pyramid, level);
 }
 
@@ -115,9 +124,11 @@ static enum gf_status submit(struct pyramid_sink *sink, int number, struct gf_er
             GF_TRY(take_tile(sink, error));
         struct slot *const slot = &sink->slot[sink->submitted++ % sink->slots];
         slot->tile = gf_pyramid_tile(&sink->pyramid, number, column, level->row);
-        slot->tile.pitch = level->pitch;
-        slot->tile.pixels = level->strip[level->row % 2] +
-                            (size_t)slot->tile.x * (level->pitch / (size_t)level->format.width);
+        slot->tile.pitch = level->tile_bytes ? level->tile_pitch : level->pitch;
+        slot->tile.pixels =
+            level->strip[level->row % 2] +
+            (level->tile_bytes ? (size_t)column * level->tile_bytes
+                               : (size_t)slot->tile.x * gf_pixel_bytes(level->format));
         slot->pending = &level->pending[level->row % 2];
         ++*slot->pending;
         gf_ordered_submit(sink->ordered);
@@ -161,12 +172,25 @@ static enum gf_status row_is_made(struct pyramid_sink *sink, int number, struct 
     return GF_OK;
 }
 
+/* Copies the next row to its tiles. */
+static void cut_row(const struct level *level, const unsigned char *row)
+{
+    const size_t pitch = level->tile_pitch;
+    unsigned char *to = level->strip[level->row % 2] + (size_t)(level->y - level->first) * pitch;
+    for (size_t at = 0; at < level->pitch; at += pitch, to += level->tile_bytes)
+        memcpy(to, row + at, level->pitch - at < pitch ? level->pitch - at : pitch);
+}
+
 static enum gf_status pyramid_write(struct gf_sink *base, int rows, const unsigned char *src,
                                     size_t pitch, struct gf_error *error)
 {
     struct pyramid_sink *const sink = (struct pyramid_sink *)base;
     for (int i = 0; i < rows; i++) {
-        memcpy(next_row(sink->level), src + (size_t)i * pitch, sink->level->pitch);
+        const unsigned char *const row = src + (size_t)i * pitch;
+        if (sink->level->tile_bytes)
+            cut_row(sink->level, row);
+        else
+            memcpy(next_row(sink->level), row, sink->level->pitch);
         GF_TRY(row_is_made(sink, 0, error));
     }
     while (gf_ordered_is_due(sink->ordered, sink->slots))
@@ -258,6 +282,8 @@ static enum gf_status open_levels(struct pyramid_sink *sink, struct gf_error *er
         level->format.width = pyramid->level[i].width;
         level->format.height = pyramid->level[i].height;
         level->pitch = gf_row_bytes(level->format);
+        level->tile_pitch = gf_pixel_bytes(level->format) * (size_t)pyramid->tile_width;
+        level->tile_bytes = in_tiles(pyramid) ? bytes / (size_t)pyramid->level[i].columns : 0;
         sink->counts[i] = (struct gf_profile_level){.width = level->format.width,
                                                     .height = level->format.height,
                                                     .tiles = (long long)pyramid->level[i].columns *
