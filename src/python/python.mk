@@ -5,7 +5,8 @@ python: $(PROGRAM) $(LIB_SO) ## the Python module in build/python, which PYTHONP
 	@mkdir -p $(PYTHON_FOLDER)
 	@$(PYTHON) src/python/declarations.py include >$(PYTHON_FOLDER)/_abi.py
 	@cp src/python/gpufilter/* $(PYTHON_FOLDER)
-	@ln -sf $(abspath $(PROGRAM) $(LIB_SO)) $(PYTHON_FOLDER)
+	@rm -f $(PYTHON_FOLDER)/*.so # of an earlier build: Python took a library of that name for a module
+	@ln -sf $(abspath $(PROGRAM)) $(PYTHON_FOLDER) && ln -sf $(abspath $(LIB_SO)) $(PYTHON_FOLDER)/$(SONAME)
 	@$(if $(SANITIZE),,$(PYTHON) -B src/python/stubs.py $(BUILD)/python) # python cannot load a library with a sanitizer
 
 # What a wheel has in place of the module's library and program: a library that holds the program, too, so that the code for
@@ -17,10 +18,10 @@ $(IN_WHEEL)/main.o: src/cli/main.c $(BUILD)/configured $(BUILD)/study
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) $(GF_CFLAGS) -fvisibility=default -Dmain=gf_program -Wno-missing-prototypes $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(IN_WHEEL)/libgpufilter.so: $(IN_WHEEL)/main.o $(PROGRAM_OBJ) $(LIB_OBJ) $(CUDA_OBJ)
-	$(call say,LD,$@)$(WHEEL_LINK) -shared -Wl,-soname,libgpufilter.so -Wl,--exclude-libs,ALL $^ $(LIBS)
+$(IN_WHEEL)/$(SONAME): $(IN_WHEEL)/main.o $(PROGRAM_OBJ) $(LIB_OBJ) $(CUDA_OBJ)
+	$(call say,LD,$@)$(WHEEL_LINK) -shared -Wl,-soname,$(SONAME) -Wl,--exclude-libs,ALL $^ $(LIBS)
 
-$(IN_WHEEL)/gpufilter: src/python/program.c $(IN_WHEEL)/libgpufilter.so
+$(IN_WHEEL)/gpufilter: src/python/program.c $(IN_WHEEL)/$(SONAME)
 	$(call say,LD,$@)$(WHEEL_LINK) $(GF_CFLAGS) $(CFLAGS) $(PIE) $^
 
 # The formats whose libraries a wheel has inside, for auditwheel to find: for each library one that needs it, under a name
@@ -38,7 +39,7 @@ $(IN_WHEEL)/replaced/libjbig.so.0: src/python/jbig.c $(BUILD)/configured
 	$(call say,LD,$@)$(CC) $(GF_CFLAGS) $(CFLAGS) -fvisibility=default -Wno-missing-prototypes -shared -Wl,-soname,$(@F) -o $@ $<
 
 wheel-folder: python $(IN_WHEEL)/gpufilter $(WHEEL_LIBRARIES) $(IN_WHEEL)/replaced/libjbig.so.0
-	@rm -f $(filter-out $(WHEEL_LIBRARIES),$(wildcard $(IN_WHEEL)/gf_*)) # of another list of formats
+	@rm -f $(filter-out $(WHEEL_LIBRARIES),$(wildcard $(IN_WHEEL)/gf_* $(IN_WHEEL)/*.so)) # of another list of formats, and as above
 	$(if $(LOOKED_AGAIN),@touch $(BUILD)/config.mk)
 
 wheel-here: wheel-folder

@@ -4,6 +4,7 @@ Compared bit by bit, on 2026-11-30: transformers 5.24.0 (backend="pil") and 4.57
 scales the height first where that shrinks more than the width; pictures for which it does are left out there.
 """
 
+import functools
 import importlib
 import os
 import random
@@ -27,7 +28,22 @@ RAW = {"dtype": "uint8", "mean": None, "std": None}
 SIZES = ((301, 203, 3), (97, 411, 3), (180, 60, 3), (33, 29, 3), (411, 57, 3), (123, 77, 1), (99, 123, 4), (28, 28, 3))
 KINDS = {1: "L", 3: "RGB", 4: "RGBA"}
 CHECKSUMS = {"qwen2_vl": 212057434, "qwen2_vl merge=1": 3536118309, "clip": 1986035706, "clip crop=31": 923095356,
-             "siglip": 2091528608, "llava": 1848881286}
+             "siglip": 2091528608, "llava": 1848881286, "llava_next": 1865482685}
+
+
+def _sizes(size, crop):
+    return {"size": {"shortest_edge": size}, "crop_size": {"height": crop, "width": crop}}
+
+
+POINTS = [[112, 56], [56, 168], [112, 112]]
+#: Names of functions, what their processors are given, and what they are.
+BESIDE = (
+    ("qwen2_vl", {}, {}), ("qwen2_vl", {"min_pixels": 20000, "max_pixels": 40000}, {"min_pixels": 20000, "max_pixels": 40000}),
+    ("clip", {}, {}), ("clip", _sizes(50, 61), {"size": 50, "crop": 61}),
+    ("clip", {**_sizes(50, 37), "resample": 2}, {"size": 50, "crop": 37, "resample": "bilinear"}),
+    ("siglip", {"do_convert_rgb": True}, {}), ("llava", {"do_pad": True, **_sizes(336, 336)}, {}), ("llava_next", _sizes(336, 336), {}),
+    ("llava_next", {**_sizes(56, 56), "image_grid_pinpoints": POINTS}, {"size": 56, "pinpoints": POINTS}))
+TITLES = {"qwen2_vl": "Qwen2VL", "clip": "CLIP", "siglip": "Siglip", "llava": "Llava", "llava_next": "LlavaNext"}
 
 
 def picture(width, height, channels):
@@ -62,7 +78,8 @@ class Vision(unittest.TestCase):
         return {"qwen2_vl": vision.qwen2_vl(few, device="cpu", **form)[0],
                 "qwen2_vl merge=1": vision.qwen2_vl(few, min_pixels=5000, max_pixels=20000, patch=16, merge=1, temporal=1, device="cpu", **form)[0],
                 "clip": vision.clip(few, 56, device="cpu", **form), "clip crop=31": vision.clip(few, 24, 31, device="cpu", **form),
-                "siglip": vision.siglip(few, (48, 64), device="cpu", **form), "llava": vision.llava(few, 56, device="cpu", **form)}
+                "siglip": vision.siglip(few, (48, 64), device="cpu", **form), "llava": vision.llava(few, 56, device="cpu", **form),
+                "llava_next": vision.llava_next(few, 28, ((56, 56), (28, 84), (56, 28)), device="cpu", **form)[0]}
 
     def test_vision_by_checksums(self):
         sums = {name: zlib.crc32(bytes_of(numbers)) for name, numbers in self.made(**RAW).items()}
@@ -93,7 +110,9 @@ class Vision(unittest.TestCase):
                              (lambda: vision.patches(self.pictures[0]), "301x203 pixels are no multiples of patch=14 x merge=2"),
                              (lambda: vision.patches(self.pictures[7], patch=0), "patch=0"),
                              (lambda: vision.clip(self.pictures[0], resample="area"), "resample='area' is none of lanczos, bicubic"),
-                             (lambda: vision.siglip([]), "no pictures"), (lambda: vision.siglip(self.pictures, dtype="int8"), "dtype='int8'"),
+                             (lambda: vision.siglip([]), "no pictures"),
+                             (lambda: vision.llava_next([], 25), "no multiples of size=25"),
+                             (lambda: vision.siglip(self.pictures, dtype="int8"), "dtype='int8'"),
                              (lambda: vision.llava(self.pictures, dtype="uint8"), "bytes have no scale")):
             with self.assertRaisesRegex((gf.UsageError, gf.InputError), words):
                 wrong()
@@ -105,8 +124,8 @@ class Vision(unittest.TestCase):
         self.assertEqual(wrong, 0, f"{name}: {wrong} of {ours.size} numbers differ from transformers {transformers.__version__} "
                                    f"with Pillow {Image.__version__}")
 
-    def both(self, name, function, theirs, **settings):
-        """Compares one function with its processor: bytes, floats and halves. `theirs` are settings of the processor's call."""
+    def both(self, name, theirs):
+        """Yields lists of pictures, and the processor's samples and numbers for each. `theirs` are its settings."""
         images = [Image.frombytes(KINDS[size[2]], size[:2], picture.tobytes()) for size, picture in zip(SIZES, self.pictures)]
         rule = lambda width, height: True
         if int(Image.__version__.split(".")[0]) >= 13:
@@ -115,33 +134,45 @@ class Vision(unittest.TestCase):
         old = int(transformers.__version__.split(".")[0]) < 5  # ignores transparency, and takes no gray arrays
         images = [image for image in images if rule(*image.size) and not (old and image.mode == "RGBA")]
         self.assertGreater(len(images), 3)
-        model, title = {"qwen2_vl": ("qwen2_vl", "Qwen2VL"), "clip": ("clip", "CLIP"), "siglip": ("siglip", "Siglip"),
-                        "llava": ("llava", "Llava")}[name]
-        its = processor(model, title)(**theirs)
+        its = processor(name, TITLES[name])(**theirs)
         for given in [images] + [[image] for image in images] + ([] if old else [[numpy.asarray(image) for image in images]]):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                bare = its(images if len(given) > 1 else given, do_normalize=False, do_rescale=False, return_tensors="np")
-                full = its(images if len(given) > 1 else given, return_tensors="np")
-            raw, floats, halves = (function(given, device="cpu", **settings, **form) for form in (RAW, {}, {"dtype": "float16"}))
-            if name == "qwen2_vl":
-                self.assertEqual(raw[1].tolist(), bare["image_grid_thw"].tolist())
-                raw, floats, halves = raw[0], floats[0], halves[0]
-            self.compare(name, raw, bare["pixel_values"])
-            self.compare(name, floats, full["pixel_values"])
-            self.compare(name, halves, numpy.asarray(full["pixel_values"]).astype(numpy.float16))
+                yield given, *(its(images if len(given) > 1 else given, return_tensors="np", **only) for only in (
+                    {"do_normalize": False, "do_rescale": False}, {}))
+
+    def numbers(self, name, made, its):
+        """Returns the numbers of a function and of its processor, which pads LLaVA-NeXT's tiles."""
+        theirs = numpy.asarray(its["pixel_values"])
+        if name == "qwen2_vl":
+            self.assertEqual(made[1].tolist(), its["image_grid_thw"].tolist())
+        if name == "llava_next":
+            self.assertEqual(max(made[1]), theirs.shape[1])
+            theirs = numpy.concatenate([tiles[:count] for tiles, count in zip(theirs, made[1])])
+        return made[0] if isinstance(made, tuple) else made, theirs
 
     @unittest.skipUnless(transformers, "there is no transformers with numpy and Pillow")
     def test_vision_beside_transformers(self):
-        self.both("qwen2_vl", vision.qwen2_vl, {})
-        self.both("qwen2_vl", vision.qwen2_vl, {"min_pixels": 20000, "max_pixels": 40000}, min_pixels=20000, max_pixels=40000)
-        self.both("clip", vision.clip, {})
-        square = {"size": {"shortest_edge": 50}, "crop_size": {"height": 61, "width": 61}}
-        self.both("clip", vision.clip, square, size=50, crop=61)
-        square["crop_size"] = {"height": 37, "width": 37}
-        self.both("clip", vision.clip, {**square, "resample": 2}, size=50, crop=37, resample="bilinear")
-        self.both("siglip", vision.siglip, {"do_convert_rgb": True})
-        self.both("llava", vision.llava, {"do_pad": True, "size": {"shortest_edge": 336}, "crop_size": {"height": 336, "width": 336}})
+        for name, theirs, settings in BESIDE:
+            for given, bare, full in self.both(name, theirs):
+                function = functools.partial(getattr(vision, name), given, device="cpu", **settings)
+                self.compare(name, *self.numbers(name, function(**RAW), bare))
+                self.compare(name, *self.numbers(name, function(), full))
+                ours, single = self.numbers(name, function(dtype="float16"), full)
+                self.compare(name, ours, single.astype(numpy.float16))
+
+    @unittest.skipUnless(transformers and torch, "there is no transformers with numpy, Pillow and torch")
+    def test_halves_beside_transformers(self):
+        for name, theirs, settings in BESIDE:
+            given, _, full = next(self.both(name, theirs))
+            tensors = [torch.from_numpy(numpy.array(image)) for image in given]
+            for dtype in (torch.float16, torch.bfloat16):
+                made = getattr(vision, name)(tensors, device="cpu", dtype=dtype, **settings)
+                ours, theirs_full = self.numbers(name, made, full)
+                nearest = torch.from_numpy(theirs_full).to(dtype)
+                self.assertEqual((ours.dtype, ours.shape), (dtype, nearest.shape), name)
+                wrong = torch.count_nonzero(ours.view(torch.int16) != nearest.view(torch.int16))
+                self.assertEqual(wrong, 0, f"{name}: {wrong} of {ours.numel()} numbers of {dtype} aren't the nearest")
 
     @unittest.skipUnless(transformers, "there is no transformers with numpy and Pillow")
     def test_palettes_beside_transformers(self):

@@ -228,19 +228,24 @@ static int input_rows_most(const struct gf_stage *stage, int rows)
 
 /* ---- the passes on the CPU ---- */
 
+/* The first pass computes ROWS rows together: a vector has a pixel of each, and a pixel has at most
+ * LANES samples. */
+enum { CHUNK = 1024, LANES = 4, ROWS = 4 };
 typedef int32_t pixel __attribute__((vector_size(16)));
-enum { CHUNK = 1024, LANES = 4 };
+typedef unsigned char pixel_bytes __attribute__((vector_size(4)));
+typedef int32_t pixels __attribute__((vector_size(64)));
+typedef unsigned char pixels_bytes __attribute__((vector_size(16)));
 
 struct work {
     const struct gf_pillow_params *resize;
     const struct gf_pillow *pillow;
     struct gf_format in, out;
-    int32_t *source;      /* an input row, premultiplied, with room for a pixel behind it */
-    unsigned char *slots; /* rows between the passes, with room for a chunk behind each */
-    size_t slot;          /* the bytes from one slot to the next */
+    int32_t *source; /* ROWS input rows, pixel by pixel, with room for a vector behind them */
+    unsigned char *premultiplied; /* the same rows */
+    unsigned char *slots;         /* rows between the passes, with room for a chunk behind each */
+    size_t slot;                  /* the bytes from one slot to the next */
     int slot_count;
     const unsigned char **rows; /* the rows that a result row is the sum of */
-    int32_t *sums;
 };
 
 static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
@@ -250,11 +255,12 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
     *work = (struct work){
         .resize = stage->params, .pillow = stage->constants, .in = stage->in, .out = stage->out};
     work->slot = (gf_row_bytes(stage->out) + 127) / 64 * 64;
-    work->slot_count = gf_resample_taps_most(rows.kernel, &rows.its);
-    work->source = gf_carve(&carver, (gf_samples(stage->in) + LANES) * sizeof(int32_t));
+    work->slot_count = gf_resample_taps_most(rows.kernel, &rows.its) + ROWS - 1;
+    work->source = gf_carve(&carver, ROWS * (gf_samples(stage->in) + LANES) * sizeof(int32_t));
+    work->premultiplied =
+        gf_carve(&carver, gf_has_alpha(stage->in) ? ROWS * gf_samples(stage->in) : 0);
     work->slots = gf_carve(&carver, (size_t)work->slot_count * work->slot);
     work->rows = gf_carve(&carver, (size_t)work->slot_count * sizeof *work->rows);
-    work->sums = gf_carve(&carver, (gf_samples(stage->out) + LANES) * sizeof(int32_t));
     return carver.used;
 }
 
@@ -265,42 +271,42 @@ static size_t scratch_bytes(const struct gf_stage *stage, int rows)
 }
 
 GF_INLINE void premultiply(const unsigned char *row, size_t samples, const size_t channels,
-                           int32_t *restrict to)
+                           unsigned char *restrict to)
 {
     for (size_t i = 0; i < samples; i += channels) {
         const int alpha = row[i + channels - 1];
         for (size_t c = i; c < i + channels - 1; c++)
-            to[c] = gf_pillow_premultiplied(row[c], alpha);
-        to[i + channels - 1] = alpha;
+            to[c] = (unsigned char)gf_pillow_premultiplied(row[c], alpha);
+        to[i + channels - 1] = (unsigned char)alpha;
     }
 }
 
-GF_TARGET_CLONES static void widen_row(const unsigned char *row, struct gf_format format,
-                                       bool premultiplies, int32_t *restrict to)
+GF_TARGET_CLONES static void premultiply_row(const unsigned char *row, struct gf_format format,
+                                             unsigned char *restrict to)
 {
-    const size_t samples = gf_samples(format);
-    if (premultiplies && format.channels == 4)
-        premultiply(row, samples, 4, to);
-    else if (premultiplies && format.channels == 2)
-        premultiply(row, samples, 2, to);
+    if (format.channels == 4)
+        premultiply(row, gf_samples(format), 4, to);
     else
-        for (size_t i = 0; i < samples; i++)
-            to[i] = row[i];
+        premultiply(row, gf_samples(format), 2, to);
 }
 
-GF_TARGET_CLONES static void narrow_row(const int32_t *from, size_t samples,
-                                        unsigned char *restrict row)
+/* Puts the pixels of rows beside each other. Unused lanes overwrite the start of the next pixel,
+ * which is written later. */
+GF_TARGET_CLONES static void interleave(const unsigned char *const rows[ROWS], size_t samples,
+                                        size_t channels, int32_t *restrict to)
 {
-    for (size_t i = 0; i < samples; i++)
-        row[i] = (unsigned char)from[i];
-}
-
-/* Rounds sums to bytes. */
-GF_TARGET_CLONES static void round_row(const int32_t *sums, size_t samples,
-                                       unsigned char *restrict row)
-{
-    for (size_t i = 0; i < samples; i++)
-        row[i] = (unsigned char)gf_pillow_byte(sums[i]);
+    size_t i = 0;
+    for (; i + LANES <= samples; i += channels)
+        for (int r = 0; r < ROWS; r++, to += channels) {
+            pixel_bytes bytes;
+            memcpy(&bytes, rows[r] + i, sizeof bytes);
+            const pixel v = __builtin_convertvector(bytes, pixel);
+            memcpy(to, &v, sizeof v);
+        }
+    for (; i < samples; i += channels)
+        for (int r = 0; r < ROWS; r++)
+            for (size_t c = 0; c < channels; c++)
+                *to++ = rows[r][i + c];
 }
 
 GF_TARGET_CLONES static void straighten_row(struct gf_format format, unsigned char *row)
@@ -313,24 +319,31 @@ GF_TARGET_CLONES static void straighten_row(struct gf_format format, unsigned ch
     }
 }
 
-/* A vector holds one pixel. Its unused lanes overwrite the start of the next pixel, which is
- * computed later. */
+/* Here, too, unused bytes overwrite what is computed later. */
 GF_TARGET_CLONES static void columns_of_bytes(const struct gf_pillow *pillow, const int32_t *source,
-                                              int width, size_t channels, int32_t *restrict to)
+                                              int width, size_t channels,
+                                              unsigned char *const to[ROWS])
 {
     const struct gf_pillow_axis *const axis = &pillow->columns;
     const int *const start = (const int *)((const char *)pillow + axis->start);
     const int *const count = (const int *)((const char *)pillow + axis->count);
     const int32_t *weight = (const int32_t *)((const char *)pillow + axis->weight);
-    for (int x = 0; x < width; x++, weight += axis->taps, to += channels) {
-        const int32_t *own = source + (size_t)start[x] * channels;
-        pixel sum = (pixel){0} + (1 << (GF_PILLOW_BITS - 1));
-        for (int k = 0; k < count[x]; k++, own += channels) {
-            pixel v;
+    const size_t step = ROWS * channels;
+    size_t at = 0;
+    for (int x = 0; x < width; x++, weight += axis->taps, at += channels) {
+        const int32_t *own = source + (size_t)start[x] * step;
+        pixels sum = (pixels){0} + (1 << (GF_PILLOW_BITS - 1));
+        for (int k = 0; k < count[x]; k++, own += step) {
+            pixels v;
             memcpy(&v, own, sizeof v);
             sum += v * weight[k];
         }
-        memcpy(to, &sum, sizeof sum);
+        sum >>= GF_PILLOW_BITS; /* as gf_pillow_byte() */
+        sum &= ~(sum >> 31);
+        sum = (sum | (sum > 255)) & 255;
+        const pixels_bytes bytes = __builtin_convertvector(sum, pixels_bytes);
+        for (int r = 0; r < ROWS; r++)
+            memcpy(to[r] + at, (const unsigned char *)&bytes + (size_t)r * channels, LANES);
     }
 }
 
@@ -406,22 +419,33 @@ static unsigned char *slot(const struct work *work, int row)
     return work->slots + (size_t)(row % work->slot_count) * work->slot;
 }
 
-/* Computes the first pass for an input row. */
-static void make_slot(const struct work *work, const unsigned char *row, unsigned char *to)
+/* Computes the first pass for the rows y to y + ROWS - 1, of which the last one stands for those
+ * from `end` on. */
+static void make_slots(const struct work *work, const struct gf_view *in, int y, int end)
 {
     const struct gf_pillow *const pillow = work->pillow;
-    if (work->in.bits == 16) {
-        columns_of_words(pillow, (const gf_u16_any *)row, work->out.width, (uint16_t *)(void *)to);
+    const size_t samples = gf_samples(work->in);
+    const unsigned char *from[ROWS];
+    unsigned char *to[ROWS];
+    for (int r = 0; r < ROWS; r++) {
+        const int row = y + r < end ? y + r : end - 1;
+        from[r] = gf_view_row(in, row);
+        to[r] = slot(work, row);
+        if (work->in.bits == 16)
+            columns_of_words(pillow, (const gf_u16_any *)from[r], work->out.width,
+                             (uint16_t *)(void *)to[r]);
+        if (gf_has_alpha(work->in) && !work->resize->from_premultiplied) {
+            unsigned char *const own = work->premultiplied + (size_t)r * samples;
+            premultiply_row(from[r], work->in, own);
+            from[r] = own;
+        }
+        if (pillow->columns.is_kept && work->in.bits == 8)
+            memcpy(to[r], from[r], samples);
+    }
+    if (pillow->columns.is_kept || work->in.bits == 16)
         return;
-    }
-    widen_row(row, work->in, !work->resize->from_premultiplied, work->source);
-    if (pillow->columns.is_kept) {
-        narrow_row(work->source, gf_samples(work->in), to);
-    } else {
-        columns_of_bytes(pillow, work->source, work->out.width, (size_t)work->in.channels,
-                         work->sums);
-        round_row(work->sums, gf_samples(work->out), to);
-    }
+    interleave(from, samples, (size_t)work->in.channels, work->source);
+    columns_of_bytes(pillow, work->source, work->out.width, (size_t)work->in.channels, to);
 }
 
 static void sum_rows(const struct work *work, const struct gf_view *in, const struct gf_view *out)
@@ -431,13 +455,14 @@ static void sum_rows(const struct work *work, const struct gf_view *in, const st
     const int *const start = (const int *)(block + axis->start);
     const int *const count = (const int *)(block + axis->count);
     const size_t samples = gf_samples(work->out);
+    const int last = out->y + out->rows - 1, end = start[last] + count[last];
     int made = start[out->y]; /* rows before this one are in slots, if they are still needed */
     for (int y = out->y; y < out->y + out->rows; y++) {
         const size_t weight = (size_t)y * (size_t)axis->taps;
         unsigned char *const to = gf_view_row(out, y);
         made = made < start[y] ? start[y] : made;
-        for (; made < start[y] + count[y]; made++)
-            make_slot(work, gf_view_row(in, made), slot(work, made));
+        for (; made < start[y] + count[y]; made += ROWS)
+            make_slots(work, in, made, end);
         for (int k = 0; k < count[y]; k++)
             work->rows[k] = slot(work, start[y] + k);
         if (work->in.bits == 16) {

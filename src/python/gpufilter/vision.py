@@ -28,6 +28,8 @@ from ._library import Error, usage
 #: The means and standard deviations of OpenAI's CLIP, and those that map 0..1 to -1..1.
 CLIP_MEAN, CLIP_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 HALF = (0.5, 0.5, 0.5)
+#: The (height, width) that LLaVA-NeXT chooses from.
+PINPOINTS = ((336, 672), (672, 336), (672, 672), (1008, 336), (336, 1008))
 
 _PerChannel = Union[float, Sequence[float], None]
 _KERNELS = {"lanczos": "lanczos3", "bicubic": "cubic", "bilinear": "linear", "nearest": "nearest", "box": "box", "hamming": "hamming"}
@@ -172,3 +174,33 @@ def llava(pictures: Any, size: int = 336, crop: Optional[int] = None, *, backgro
         side = max(height, width)
         return f"pad={side}:{side}:centre:{colour}," + _resized(size, size, resample) + "," + _cropped(size, size, crop or size)
     return _numbers(_filtered(pictures, chain_of, options, colour=True), dtype, layout=layout, channels=3, mean=mean, std=std, scale=scale)
+
+
+def llava_next(pictures: Any, size: int = 336, pinpoints: Sequence[Sequence[int]] = PINPOINTS, *, dtype: Any = "float32", layout: str = "NCHW",
+               mean: _PerChannel = CLIP_MEAN, std: _PerChannel = CLIP_STD, scale: Optional[float] = None, resample: str = "bicubic",
+               **options: Any) -> tuple[Any, list[int]]:
+    """Returns LLaVA-NeXT's tiles of size x size pixels (anyres), those of all pictures after each other, and how many each picture has.
+
+    The first is the whole picture, the others are parts of it, scaled into the one of `pinpoints`, (height, width) in multiples of
+    `size`, that shows most of it; the rest is black. torch.nn.utils.rnn.pad_sequence(tiles.split(counts), batch_first=True) makes the
+    processor's pixel_values of them. The rule: LlavaNextImageProcessor, whose size and crop_size are `size`.
+    """
+    if not pinpoints or size < 1 or any(side < size or side % size for point in pinpoints for side in point):
+        raise usage(f"pinpoints={pinpoints!r} are no multiples of size={size}")
+
+    def chain_of(height: int, width: int) -> str:
+        def shown(point: Sequence[int]) -> tuple[int, int]:
+            by = min(point[1] / width, point[0] / height)
+            return min(int(width * by) * int(height * by), width * height), -point[0] * point[1]
+        high, wide = max(pinpoints, key=shown)
+        by, other = wide / width, high / height
+        shape = (min(math.ceil(height * by), high), wide) if by < other else (high, min(math.ceil(width * other), wide))
+        return _resized(*shape, resample) + f",pad={wide}:{high}:centre:black"
+    tiles, counts = [], []
+    scaled = _filtered(pictures, chain_of, options, colour=True)
+    for whole, parts in zip(_filtered(pictures, lambda height, width: _resized(size, size, resample), options, colour=True), scaled):
+        form = _pictures.picture(parts)[0].format
+        corners = [(x, y) for y in range(0, form.height, size) for x in range(0, form.width, size)]
+        tiles += [whole] + [_pipelines.run(f"crop={size}:{size}:{x}:{y}:northwest", parts, **options) for x, y in corners]
+        counts.append(1 + len(corners))
+    return _numbers(tiles, dtype, layout=layout, channels=3, mean=mean, std=std, scale=scale), counts
