@@ -141,7 +141,7 @@ endif
 
 # The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives. A layer's
 # folder has files of its own and rooms, which may have rooms. Formats whose libraries are missing are left out.
-LIB_DIRS := base icc stage pixel text filters chain codec engine pipeline selftest
+LIB_DIRS := base icc stage pixel measure text filters chain codec engine pipeline selftest
 FORMATS_MISSING := $(filter-out $(FORMAT_NAMES),$(shell sed -n 's/.*GF_BY_LIBRARY.\([a-z0-9]*\),.*/\1/p' src/codec/common/formats.def))
 PROGRAM_DIRS := server batch bench report study cli
 without_study = $(filter-out $(if $(filter 1,$(STUDY)),,src/study/% src/cli/study/% cuda/study/% tests/study/%),$1)

@@ -3,9 +3,11 @@
 #include "bench/likeness.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/cpu.h"
 #include "base/fail.h"
 #include "base/memory/buffers.h"
 #include "base/process/machine.h"
@@ -16,7 +18,13 @@
 #include "codec/common/rows/source.h"
 #include "codec/formats.h"
 #include "codec/io/input.h"
+#include "measure/ssimulacra2.h"
 #include "pixel/sample.h"
+
+enum {
+    OF_SSIM = 1 << GF_MEASURE_SSIM | 1 << GF_MEASURE_MS_SSIM,
+    OF_SSIMULACRA2 = 1 << GF_MEASURE_SSIMULACRA2
+};
 
 /* Runs a stage on the whole picture, in one band. */
 static enum gf_status run_stage(struct gf_stage *stage, const struct gf_image *in,
@@ -54,21 +62,26 @@ static enum gf_status turn_upright(struct gf_image *picture, int orientation,
 }
 
 static enum gf_status check_memory(const char *path, const struct gf_options *options,
-                                   const struct gf_source *source, bool compared,
+                                   const struct gf_source *source, unsigned measures,
                                    struct gf_error *error)
 {
     const uint64_t pixels = (uint64_t)source->format.width * (uint64_t)source->format.height,
                    bytes = (uint64_t)gf_row_bytes(source->format) * (uint64_t)source->format.height;
     const bool turns = options->autorotate && source->metadata.orientation > 1;
+    const int threads = options->threads ? options->threads : gf_cpu_count();
+    const uint64_t work =
+        (measures & OF_SSIM ? 2 * pixels * sizeof(float) : 0) +
+        (measures & OF_SSIMULACRA2
+             ? gf_ssimulacra2_bytes(source->format.width, source->format.height, threads)
+             : 0);
     return gf_memory_check(
-        path, compared ? "it is compared as a whole" : "it is read as a whole",
-        source->memory.bytes + bytes * (1U + turns + compared) +
-            (compared ? 2 * pixels * sizeof(float) : 0),
+        path, measures ? "it is compared as a whole" : "it is read as a whole",
+        source->memory.bytes + bytes * (1U + turns + !!measures) + work,
         options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes(), options, error);
 }
 
-enum gf_status gf_read_picture(const char *path, const struct gf_options *options, bool compared,
-                               struct gf_image *picture, struct gf_error *error)
+enum gf_status gf_read_picture(const char *path, const struct gf_options *options,
+                               unsigned measures, struct gf_image *picture, struct gf_error *error)
 {
     struct gf_input *input = NULL;
     struct gf_source *source = NULL;
@@ -78,7 +91,7 @@ enum gf_status gf_read_picture(const char *path, const struct gf_options *option
     if (!status)
         status = gf_memory_check_proportion(source, input, options, error);
     if (!status)
-        status = check_memory(path, options, source, compared, error);
+        status = check_memory(path, options, source, measures, error);
     if (!status)
         status = gf_source_read_all(source, picture, error);
     if (!status && options->autorotate)
@@ -117,16 +130,26 @@ static void add_differences(const struct gf_image *a, const struct gf_image *b,
         squares += (double)row_squares;
     }
     const double max = gf_sample_max(format), count = (double)samples * format.height;
-    likeness->largest = largest;
-    likeness->mean = sum / count;
-    likeness->psnr = largest ? 10 * log10(max * max * count / squares) : INFINITY;
+    likeness->measure[GF_MEASURE_LARGEST] = largest;
+    likeness->measure[GF_MEASURE_MEAN] = sum / count;
+    likeness->measure[GF_MEASURE_PSNR] =
+        largest ? 10 * log10(max * max * count / squares) : INFINITY;
 }
 
-enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b, int threads,
-                              struct gf_likeness *likeness, struct gf_error *error)
+enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b, unsigned measures,
+                              int threads, struct gf_likeness *likeness, struct gf_error *error)
 {
+    double *const measure = likeness->measure;
     add_differences(a, b, likeness);
-    return gf_ssim(a, b, threads, &likeness->ssim, &likeness->ms_ssim, error);
+    for (int i = GF_MEASURE_SSIM; i < GF_MEASURES; i++)
+        measure[i] = NAN;
+    if (measures & OF_SSIM)
+        GF_TRY(gf_ssim(a, b, threads, &measure[GF_MEASURE_SSIM],
+                       measures & 1U << GF_MEASURE_MS_SSIM ? &measure[GF_MEASURE_MS_SSIM] : NULL,
+                       error));
+    return measures & OF_SSIMULACRA2
+               ? gf_ssimulacra2(a, b, threads, &measure[GF_MEASURE_SSIMULACRA2], error)
+               : GF_OK;
 }
 
 /* Draws the absolute differences in row y, times `scale`, and returns the largest difference. Draws

@@ -2,27 +2,32 @@
  * they differ most. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
 #include "gpufilter/status.h"
 #include "stage/picture.h"
 
-/* The similarity over all samples, including alpha; M is the full scale. SSIM and MS-SSIM are the
- * means of the channels' values. They are NaN if a picture is too small: SSIM needs sides of 11
- * pixels, MS-SSIM of 176. */
-struct gf_likeness {
-    double largest, mean; /* absolute differences, in steps of a sample */
-    double psnr;          /* 10 log10(M^2 / mean square), in dB; infinite if the pictures are
-                           * equal */
-    double ssim;
-    double ms_ssim;
+/* The measures of how alike two pictures are, over all samples including alpha; M is the full
+ * scale. SSIM and MS-SSIM are the means of the channels' values. */
+enum gf_measure {
+    GF_MEASURE_LARGEST, /* the largest absolute difference, in steps of a sample */
+    GF_MEASURE_MEAN,    /* the mean difference, likewise */
+    GF_MEASURE_PSNR,    /* 10 log10(M^2 / mean square), in dB; infinite if the pictures are equal */
+    GF_MEASURE_SSIM,    /* needs sides of 11 pixels */
+    GF_MEASURE_MS_SSIM, /* needs sides of 176 pixels */
+    GF_MEASURE_SSIMULACRA2, /* needs sides of 8 pixels */
+    GF_MEASURES
 };
 
-/* Compares two pictures of one format. */
-enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b, int threads,
-                              struct gf_likeness *likeness, struct gf_error *error) GF_CHECKED;
+/* A measure is NaN if the pictures are too small for it, or it takes time and was not asked for. */
+struct gf_likeness {
+    double measure[GF_MEASURES];
+};
+
+/* Compares two pictures of one format. Bit i of `measures` asks for measure i. */
+enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b, unsigned measures,
+                              int threads, struct gf_likeness *likeness,
+                              struct gf_error *error) GF_CHECKED;
 
 /* Draws the absolute differences of two pictures of one format, stretched so that the largest is M.
  * A colour is at least the difference of alpha. *picture has the same colours without alpha; the
@@ -53,7 +58,8 @@ struct gf_compare_spot *gf_compare_spot_make(const struct gf_view *found,
 
 /* Reads a picture from a file or, for "-", from standard input. Turns it upright if
  * options->autorotate is set. Fails if the picture takes more memory than options->memory_bytes or,
- * by default, a part of the machine's memory. With `compared` it also counts the memory of another
- * picture and of gf_likeness_of(). */
-enum gf_status gf_read_picture(const char *path, const struct gf_options *options, bool compared,
-                               struct gf_image *picture, struct gf_error *error) GF_CHECKED;
+ * by default, a part of the machine's memory. Unless `measures` is 0, it also counts the memory of
+ * another picture and of gf_likeness_of() with these measures. */
+enum gf_status gf_read_picture(const char *path, const struct gf_options *options,
+                               unsigned measures, struct gf_image *picture,
+                               struct gf_error *error) GF_CHECKED;

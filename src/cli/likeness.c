@@ -14,8 +14,6 @@
 #include "codec/layouts/layouts.h"
 #include "report/text.h"
 
-enum { MEASURES = 5 };
-
 /* The keys of --compare=FILE:json: those of the measures, in their order, and one more. */
 const struct gf_key_help gf_likeness_keys[] = {
     {"largest", "the largest difference of two samples"},
@@ -23,35 +21,38 @@ const struct gf_key_help gf_likeness_keys[] = {
     {"psnr", "PSNR in decibels; null: the pictures are equal"},
     {"ssim", "SSIM, 1 at most; null: the pictures are too small"},
     {"ms_ssim", "MS-SSIM likewise"},
+    {"ssimulacra2", "SSIMULACRA2, 100 at most"},
     {"equal", "whether all samples are equal"},
     {0},
 };
 
-/* The measures that --compare prints, and that a limit can name. */
+/* The measures, in the order of enum gf_measure, and the limits on them. */
 static const struct measure {
     const char *name, *limit, *unit;
     int decimals;
     bool most; /* true: the limit is the largest allowed value; false: the smallest */
-    size_t offset;
-} measures[MEASURES] = {
-    {"largest", "max-largest", "", 0, true, offsetof(struct gf_likeness, largest)},
-    {"mean", "max-mean", "", 4, true, offsetof(struct gf_likeness, mean)},
-    {"psnr", "min-psnr", " dB", 2, false, offsetof(struct gf_likeness, psnr)},
-    {"ssim", "min-ssim", "", 5, false, offsetof(struct gf_likeness, ssim)},
-    {"ms-ssim", "min-ms-ssim", "", 5, false, offsetof(struct gf_likeness, ms_ssim)},
+} measures[GF_MEASURES] = {
+    {"largest", "max-largest", "", 0, true},  {"mean", "max-mean", "", 4, true},
+    {"psnr", "min-psnr", " dB", 2, false},    {"ssim", "min-ssim", "", 5, false},
+    {"ms-ssim", "min-ms-ssim", "", 5, false}, {"ssimulacra2", "min-ssimulacra2", "", 5, false},
 };
 
-/* The limits and the form that follow the file's name in --compare=FILE:... */
+/* What is printed unless measures=LIST says it. */
+enum { USUAL = (1 << GF_MEASURE_SSIMULACRA2) - 1 };
+
+/* What follows the file's name in --compare=FILE:... */
 struct limits {
-    double value[MEASURES]; /* the limits of the measures; NaN: there is none */
-    bool json;              /* the measures are printed as JSON */
+    double value[GF_MEASURES]; /* the limits of the measures; NaN: there is none */
+    unsigned named;            /* bit i: measures=LIST names measure i; 0: there is no list */
+    unsigned printed;          /* bit i: measure i is printed */
+    bool json;                 /* the measures are printed as JSON */
 };
 
 /* Returns the measure whose limit begins the text, as in "min-ssim=0.98"; NULL if there is none.
  * *value becomes the text after the "=". */
 static const struct measure *find_limit(const char *text, const char **value)
 {
-    for (int i = 0; i < MEASURES; i++) {
+    for (int i = 0; i < GF_MEASURES; i++) {
         const size_t length = strlen(measures[i].limit);
         *value = text + length + 1;
         if (!strncmp(text, measures[i].limit, length) && text[length] == '=')
@@ -65,87 +66,119 @@ static const struct measure *find_limit(const char *text, const char **value)
 static bool looks_like_limit(const char *text)
 {
     bool found = !strncmp(text, "min-", 4) || !strncmp(text, "max-", 4);
-    for (int i = 0; i < MEASURES; i++) {
+    for (int i = 0; i < GF_MEASURES; i++) {
         const size_t length = strlen(measures[i].name);
         found |= !strncmp(text, measures[i].name, length) && text[length] == '=';
     }
     return found;
 }
 
-/* Cuts the limits and "json" from the end of "a.png:min-ssim=0.98:json". A colon that is not before
- * a limit belongs to the name. */
-static enum gf_status take_limits(char *name, struct limits *limits, struct gf_error *error)
+/* Takes the names between commas. */
+static enum gf_status take_measures(const char *list, unsigned *named, struct gf_error *error)
+{
+    for (const char *name = list;; name++) {
+        const size_t length = strcspn(name, ",");
+        int i = 0;
+        while (i < GF_MEASURES &&
+               (strlen(measures[i].name) != length || strncmp(measures[i].name, name, length) != 0))
+            i++;
+        if (i == GF_MEASURES)
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "--compare: measures=%.60s: '%.*s' is none of largest, mean, psnr, "
+                           "ssim, ms-ssim and ssimulacra2",
+                           list, (int)(length < 60 ? length : 60), name);
+        *named |= 1U << i;
+        name += length;
+        if (!*name)
+            return GF_OK;
+    }
+}
+
+static enum gf_status take_limit(const char *text, struct limits *limits, bool *is_limit,
+                                 struct gf_error *error)
 {
     const char *value, *end;
-    for (int i = 0; i < MEASURES; i++)
+    const struct measure *const measure = find_limit(text, &value);
+    const bool json = !strcmp(text, "json"), list = !strncmp(text, "measures=", 9);
+    limits->json |= json;
+    *is_limit = json || list || measure;
+    if (list)
+        return take_measures(text + 9, &limits->named, error);
+    if (!*is_limit && looks_like_limit(text))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--compare: '%.60s' is no limit such as min-ssim=0.98 or max-largest=2",
+                       text);
+    if (!measure)
+        return GF_OK;
+    double *const limit = &limits->value[measure - measures];
+    if (!gf_value_number(value, limit, &end) || *end)
+        return gf_fail(error, GF_ERROR_USAGE, "--compare: %s=%.60s is not a number", measure->limit,
+                       value);
+    limits->printed |= 1U << (measure - measures);
+    return GF_OK;
+}
+
+/* Cuts the limits, the list of measures and "json" from the end of "a.png:min-ssim=0.98:json". A
+ * colon that is not before one of them belongs to the name. */
+static enum gf_status take_limits(char *name, struct limits *limits, struct gf_error *error)
+{
+    *limits = (struct limits){.json = false};
+    for (int i = 0; i < GF_MEASURES; i++)
         limits->value[i] = NAN;
-    limits->json = false;
-    for (char *at; (at = strrchr(name, ':')) != NULL;) {
-        if (!strcmp(at + 1, "json")) {
-            limits->json = true;
-            *at = '\0';
-            continue;
-        }
-        const struct measure *const measure = find_limit(at + 1, &value);
-        if (!measure && looks_like_limit(at + 1))
-            return gf_fail(error, GF_ERROR_USAGE,
-                           "--compare: '%.60s' is no limit such as min-ssim=0.98 or max-largest=2",
-                           at + 1);
-        if (!measure)
+    for (char *at; (at = strrchr(name, ':')) != NULL; *at = '\0') {
+        bool is_limit;
+        GF_TRY(take_limit(at + 1, limits, &is_limit, error));
+        if (!is_limit)
             break;
-        double *const limit = &limits->value[measure - measures];
-        if (!gf_value_number(value, limit, &end) || *end)
-            return gf_fail(error, GF_ERROR_USAGE, "--compare: %s=%.60s is not a number",
-                           measure->limit, value);
-        *at = '\0';
     }
+    limits->printed |= limits->named ? limits->named : USUAL;
     return *name ? GF_OK
                  : gf_fail(error, GF_ERROR_USAGE, "--compare: the name of the file is empty");
 }
 
-static double measured(const struct gf_likeness *likeness, const struct measure *measure)
+static void print_all(FILE *file, const struct gf_likeness *likeness, unsigned printed)
 {
-    return *(const double *)(const void *)((const char *)likeness + measure->offset);
-}
-
-static void print_all(FILE *file, const struct gf_likeness *likeness)
-{
-    for (int i = 0; i < MEASURES; i++) {
+    const int width = printed & 1U << GF_MEASURE_SSIMULACRA2 ? 11 : 8;
+    for (int i = 0; i < GF_MEASURES; i++) {
         char text[64];
-        const double value = measured(likeness, &measures[i]);
+        const double value = likeness->measure[i];
+        if (!(printed & 1U << i))
+            continue;
         if (isinf(value))
             snprintf(text, sizeof text, "inf%s", measures[i].unit);
         else
             gf_text_number(value, measures[i].decimals, measures[i].unit, text, sizeof text);
-        fprintf(file, "%-8s %s\n", measures[i].name, text);
+        fprintf(file, "%-*s %s\n", width, measures[i].name, text);
     }
 }
 
 /* Prints the measures as a line of JSON; infinite and unknown ones are null. */
-static void print_json(FILE *file, const struct gf_likeness *likeness)
+static void print_json(FILE *file, const struct gf_likeness *likeness, unsigned printed)
 {
     struct gf_json json = gf_json_begin(file);
     gf_json_object(&json, NULL, GF_JSON_COMPACT);
-    for (int i = 0; i < MEASURES; i++)
-        gf_json_figure(&json, gf_likeness_keys[i].path, measured(likeness, &measures[i]));
-    gf_json_bool(&json, gf_likeness_keys[MEASURES].path, likeness->largest == 0);
+    for (int i = 0; i < GF_MEASURES; i++) {
+        if (printed & 1U << i)
+            gf_json_figure(&json, gf_likeness_keys[i].path, likeness->measure[i]);
+    }
+    gf_json_bool(&json, gf_likeness_keys[GF_MEASURES].path,
+                 likeness->measure[GF_MEASURE_LARGEST] == 0);
     gf_json_end(&json);
 }
 
 /* Returns GF_ERROR_DIFFERENT if a measure is beyond its limit; GF_ERROR_UNFIT if the pictures are
- * too small for a limit's measure. */
+ * too small for a measure that was asked for. */
 static enum gf_status check_limits(const struct gf_likeness *likeness, const struct limits *limits,
                                    const char *name, struct gf_error *error)
 {
-    for (int i = 0; i < MEASURES; i++) {
-        const double value = measured(likeness, &measures[i]), limit = limits->value[i];
-        if (isnan(limit) || (measures[i].most ? value <= limit : value >= limit))
-            continue;
-        if (isnan(value))
+    for (int i = 0; i < GF_MEASURES; i++) {
+        const double value = likeness->measure[i], limit = limits->value[i];
+        if (isnan(value) && (limits->named & 1U << i || !isnan(limit)))
             return gf_fail(error, GF_ERROR_UNFIT, "%.120s: too small a picture for %s", name,
                            measures[i].name);
-        return gf_fail(error, GF_ERROR_DIFFERENT, "%.120s: %s is %g, %s than %g", name,
-                       measures[i].name, value, measures[i].most ? "more" : "less", limit);
+        if (!isnan(limit) && (measures[i].most ? value > limit : value < limit))
+            return gf_fail(error, GF_ERROR_DIFFERENT, "%.120s: %s is %g, %s than %g", name,
+                           measures[i].name, value, measures[i].most ? "more" : "less", limit);
     }
     return GF_OK;
 }
@@ -230,14 +263,14 @@ static enum gf_status compare_files(const struct gf_command *command, const char
     enum gf_file_format file_format = GF_FILE_AUTO;
     options.warn = command->quiet ? NULL : gf_message_warn;
     GF_TRY(check_output(command, name, &file_format, error));
-    GF_TRY(gf_read_picture(name, &options, true, &picture[0], error));
-    GF_TRY(gf_read_picture(other, &options, true, &picture[1], error));
+    GF_TRY(gf_read_picture(name, &options, limits->printed, &picture[0], error));
+    GF_TRY(gf_read_picture(other, &options, limits->printed, &picture[1], error));
     GF_TRY(check_formats(name, picture[0].format, other, picture[1].format, error));
-    GF_TRY(gf_likeness_of(&picture[0], &picture[1], threads, &likeness, error));
+    GF_TRY(gf_likeness_of(&picture[0], &picture[1], limits->printed, threads, &likeness, error));
     if (limits->json)
-        print_json(gf_report_file(command), &likeness);
+        print_json(gf_report_file(command), &likeness, limits->printed);
     else
-        print_all(gf_report_file(command), &likeness);
+        print_all(gf_report_file(command), &likeness, limits->printed);
     if (command->output)
         GF_TRY(draw(command, file_format, &picture[0], &picture[1], error));
     return check_limits(&likeness, limits, other, error);

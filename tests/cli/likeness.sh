@@ -39,7 +39,7 @@ run 1 gpufilter --compare=json:min-ssim=0.9 "$goldens/rgb.ppm" "$goldens/00.ppm"
 stdout_has '^{"largest":172,'
 run 2 gpufilter --compare=in.ppm in.ppm in.ppm
 run 0 gpufilter --man=reports
-for key in largest mean psnr ssim ms_ssim equal; do stdout_has "^.fB$key.fR\$"; done
+for key in largest mean psnr ssim ms_ssim ssimulacra2 equal; do stdout_has "^.fB$key.fR\$"; done
 
 begin "--compare and --profile=compare turn a picture upright by its EXIF orientation"
 for orientation in 01 02 03 04 05 06 07 10; do # in octal
@@ -84,6 +84,27 @@ for operands in '' 'in.png in.ppm'; do
     run 2 gpufilter --compare=in.ppm $operands
     stderr_is 'gpufilter: --compare=FILE takes one other picture behind it: --compare=a.png b.png'
 done
+
+begin "--compare prints the measures that it is asked for"
+for threads in 1 2 5; do
+    run 0 gpufilter --threads=$threads --compare=large.ppm:measures=ssimulacra2,psnr noisy.ppm
+    silent
+    printf 'psnr        24.37 dB\nssimulacra2 13.10259\n' | same - stdout
+done
+run 0 gpufilter --compare=json:measures=ssim,ssimulacra2 in.ppm in.ppm
+[ "$(cat stdout)" = '{"ssim":1,"ssimulacra2":100,"equal":true}' ] || problem "the JSON is $(cat stdout)"
+run 1 gpufilter --compare=large.ppm:min-ssimulacra2=70:measures=mean noisy.ppm
+stderr_like 'noisy.ppm: ssimulacra2 is .*, less than 70$'
+[ "$(cut -d ' ' -f 1 stdout | tr '\n' ' ')" = 'mean ssimulacra2 ' ] || problem "stdout: $(cat stdout)"
+run 0 gpufilter --compare=large.ppm:min-ssimulacra2=-100 noisy.ppm
+stdout_has '^ms-ssim     0.88238$'
+run 0 gpufilter -i in.ppm -o low.ppm crop=20:7
+run 4 gpufilter --compare=low.ppm:measures=ssimulacra2 low.ppm
+stderr_is 'gpufilter: low.ppm: too small a picture for ssimulacra2'
+run 4 gpufilter --memory=1M --compare=large.ppm:measures=ssimulacra2 noisy.ppm
+stderr_like 'large.ppm: .*it is compared as a whole'
+run 2 gpufilter --compare=in.ppm:measures=ssim,vmaf in.ppm
+stderr_is "gpufilter: --compare: measures=ssim,vmaf: 'vmaf' is none of largest, mean, psnr, ssim, ms-ssim and ssimulacra2"
 
 begin "--compare refuses pictures of different formats in one line"
 run 4 gpufilter --compare=in.ppm large.ppm

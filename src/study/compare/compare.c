@@ -197,7 +197,7 @@ enum gf_status gf_compare_file(const char *input, const char *chain,
     *comparison = (struct gf_comparison){0};
     enum gf_status status = gf_pipeline_open(chain, &settings, &pipeline, error);
     if (!status)
-        status = gf_read_picture(input, &settings, false, &picture, error);
+        status = gf_read_picture(input, &settings, 0, &picture, error);
     if (!status)
         status = compare_chain(pipeline, &picture, comparison, error);
     /* The settings are compared on the same device, by pipelines that give no warnings. */
