@@ -305,7 +305,7 @@ GF_INLINE void four_steps(const struct four *four, const float *restrict left,
 GF_TARGET_CLONES static void blur_across(const struct four four[TERMS], const float *restrict from,
                                          int width, float *restrict to)
 {
-    float last[TERMS][WOVEN] = {{0}}, before[TERMS][WOVEN] = {{0}}, nothing[WOVEN];
+    float last[TERMS][WOVEN] = {{0}}, before[TERMS][WOVEN] = {{0}}, nothing[WOVEN] = {0};
     const int begin = (REACH + 1 + 3) / 4 * 4;
     for (int n = 1 - REACH, steps; n < width; n += steps) {
         const float *const left = from + (n - REACH - 1) * WOVEN, *const right =
