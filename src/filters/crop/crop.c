@@ -242,15 +242,6 @@ struct trim {
 enum { CORNER = 1, TRANSPARENT }; /* numbers of the words that the parameter colour accepts */
 static const char *const words[] = {"corner", "transparent", NULL};
 
-static const struct gf_param trim_params[] = {
-    GF_PARAM_COLOUR(
-        struct trim, colour, -CORNER, words,
-        "what is cut off: corner, the colour of the first pixel; a colour; or transparent pixels"),
-    GF_PARAM(struct trim, tolerance, 0.04, 0, 1,
-             "how far a channel may be from the colour, as a part of the full scale"),
-    {0},
-};
-
 /* The colour that pixels are compared with. Where there is alpha, all compared colours are
  * multiplied by alpha, 0..M^2, and alpha is multiplied by M, the largest sample. */
 struct background {
@@ -374,7 +365,12 @@ const struct gf_filter gf_trim_filter = {
         "compared. A picture of that colour alone stays as it is. The input of trim lies whole in "
         "host memory. --explain reads no pixels and shows the picture uncut.",
     .example = "trim=tolerance=0.2",
-    GF_PARAMS(struct trim, trim_params),
+    GF_TAKES(struct trim,
+             GF_PARAM_COLOUR(struct trim, colour, -CORNER, words,
+                             "what is cut off: corner, the colour of the first pixel; a colour; or "
+                             "transparent pixels"),
+             GF_PARAM(struct trim, tolerance, 0.04, 0, 1,
+                      "how far a channel may be from the colour, as a part of the full scale")),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
     .expand = expand,
