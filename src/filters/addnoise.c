@@ -8,7 +8,6 @@ struct addnoise {
 
 enum { GAUSSIAN, EACH = 0 };
 
-static const char *const kinds[] = {"gaussian", "uniform", NULL};
 static const char *const channels[] = {"each", "same", NULL};
 
 static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
@@ -34,7 +33,7 @@ const struct gf_filter gf_addnoise_filter = {
     GF_TAKES(struct addnoise,
              GF_PARAM(struct addnoise, sigma, 0.05, 0, 1,
                       "standard deviation of the noise, as a part of the full scale"),
-             GF_PARAM_CHOICE(struct addnoise, kind, GAUSSIAN, kinds,
+             GF_PARAM_CHOICE(struct addnoise, kind, GAUSSIAN, GF_WORDS("gaussian", "uniform"),
                              "distribution of the noise; uniform noise reaches sqrt(3) sigma"),
              GF_PARAM_INT(struct addnoise, seed, 1, 0, 999999, "another seed gives other noise"),
              GF_PARAM_CHOICE(struct addnoise, channels, EACH, channels,

@@ -8,8 +8,6 @@ struct flatten {
     struct gf_colour colour;
 };
 
-static const char *const words[] = {"none", NULL};
-
 static enum gf_status flatten_shape(const void *params, struct gf_format in, struct gf_format *out,
                                     struct gf_error *error)
 {
@@ -38,7 +36,7 @@ const struct gf_filter gf_flatten_filter = {
     .example = "flatten=orange",
     GF_TAKES(struct flatten,
              GF_PARAM_COLOUR(
-                 struct flatten, colour, 0xffffff, words,
+                 struct flatten, colour, 0xffffff, GF_WORDS("none"),
                  "what lies below the picture: white, #ff8800; none leaves the colours as they "
                  "are and only drops alpha")),
     .kind = GF_POINT,

@@ -13,9 +13,6 @@ struct grayscale {
 
 enum { BT601, BT709, RED, GREEN, BLUE, ALPHA };
 
-static const char *const weights_names[] = {"bt601", "bt709", "red", "green",
-                                            "blue",  "alpha", NULL};
-
 static enum gf_status grayscale_shape(const void *params, struct gf_format in,
                                       struct gf_format *out, struct gf_error *error)
 {
@@ -51,8 +48,10 @@ const struct gf_filter gf_grayscale_filter = {
         "65536 in 16. bt709: (13933 R + 46871 G + 4732 B) / 65536. red, green, "
         "blue: that channel. Alpha is kept. Gray pictures stay as they are. alpha: alpha, "
         "or white where there is none, and without alpha.",
-    GF_TAKES(struct grayscale, GF_PARAM_CHOICE(struct grayscale, weights, BT601, weights_names,
-                                               "luma weights; or the channel that is taken")),
+    GF_TAKES(struct grayscale,
+             GF_PARAM_CHOICE(struct grayscale, weights, BT601,
+                             GF_WORDS("bt601", "bt709", "red", "green", "blue", "alpha"),
+                             "luma weights; or the channel that is taken")),
     .kind = GF_POINT,
     .shape = grayscale_shape,
     .point = grayscale_point,
@@ -246,8 +245,6 @@ struct whitebalance {
 
 enum { GRAY_WORLD, WHITE_PATCH };
 
-static const char *const mode_names[] = {"gray", "white", NULL};
-
 static enum gf_statistic statistic(const void *params)
 {
     return GF_STATISTIC_CHANNELS;
@@ -314,7 +311,7 @@ const struct gf_filter gf_whitebalance_filter = {
                   "alpha are not counted. Gray pictures stay as they are.",
     GF_TAKES(
         struct whitebalance,
-        GF_PARAM_CHOICE(struct whitebalance, mode, GRAY_WORLD, mode_names,
+        GF_PARAM_CHOICE(struct whitebalance, mode, GRAY_WORLD, GF_WORDS("gray", "white"),
                         "gray: the mean colour becomes gray; white: the brightest levels of the "
                         "channels become equal"),
         GF_PARAM(struct whitebalance, clip, 1, 0, 49.9,
@@ -335,7 +332,6 @@ struct colormatrix {
 
 /* The names of matrices. "sepia" is the matrix of the CSS filter function. The other names list
  * which channel of the picture becomes red, green and blue. */
-static const char *const names[] = {"sepia", "bgr", "rbg", "grb", "gbr", "brg", NULL};
 static const char *const matrices[] = {
     "0.393 0.769 0.189/0.349 0.686 0.168/0.272 0.534 0.131",
     "0 0 1/0 1 0/1 0 0",
@@ -397,7 +393,8 @@ const struct gf_filter gf_colormatrix_filter = {
     .example = "colormatrix=sepia",
     GF_TAKES(
         struct colormatrix,
-        GF_PARAM_MATRIX_OF(struct colormatrix, matrix, true, -100, 100, names, matrices,
+        GF_PARAM_MATRIX_OF(struct colormatrix, matrix, true, -100, 100,
+                           GF_WORDS("sepia", "bgr", "rbg", "grb", "gbr", "brg"), matrices,
                            "three rows, for red, green and blue: the weights of red, green and "
                            "blue, and, if there are four columns, what is added, as a part of "
                            "the full scale"),

@@ -13,8 +13,6 @@ struct equalize {
 
 enum { EQUALIZE_BY_LUMA, EQUALIZE_BY_CHANNEL, JOINTLY, BY_LIGHTNESS };
 
-static const char *const equalize_mode_names[] = {"luma", "channel", "joint", "lightness", NULL};
-
 static enum gf_statistic equalize_statistic(const void *params)
 {
     static const enum gf_statistic statistics[] = {
@@ -84,7 +82,8 @@ const struct gf_filter gf_equalize_filter = {
     .example = "equalize=luma",
     GF_TAKES(struct equalize,
              GF_PARAM_CHOICE(
-                 struct equalize, mode, EQUALIZE_BY_LUMA, equalize_mode_names,
+                 struct equalize, mode, EQUALIZE_BY_LUMA,
+                 GF_WORDS("luma", "channel", "joint", "lightness"),
                  "luma: one table from the luma; channel: a table for each channel; joint: one "
                  "table from all samples; lightness: CIELAB L*, and the colour is kept"),
              GF_PARAM_SMOOTH(struct equalize)),
@@ -103,8 +102,6 @@ struct normalize {
 };
 
 enum { NORMALIZE_BY_CHANNEL, NORMALIZE_BY_LUMA };
-
-static const char *const normalize_mode_names[] = {"channel", "luma", NULL};
 
 static enum gf_statistic normalize_statistic(const void *params)
 {
@@ -172,7 +169,7 @@ const struct gf_filter gf_normalize_filter = {
              GF_PARAM(struct normalize, clip, 0, 0, 49.9,
                       "per cent of the pixels to clip at either end"),
              GF_PARAM_CHOICE(
-                 struct normalize, mode, NORMALIZE_BY_CHANNEL, normalize_mode_names,
+                 struct normalize, mode, NORMALIZE_BY_CHANNEL, GF_WORDS("channel", "luma"),
                  "channel: each channel by its own levels; luma: all by the levels of the luma"),
              GF_PARAM_SMOOTH(struct normalize)),
     .kind = GF_POINT,

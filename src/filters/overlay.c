@@ -162,7 +162,6 @@ struct mask {
 };
 
 static const char *const parts[] = {"luma", "alpha", NULL};
-static const char *const switches[] = {"off", "on", NULL};
 
 static void mask_unload(void *params)
 {
@@ -236,7 +235,8 @@ const struct gf_filter gf_mask_filter = {
             "transparent there"),
         GF_PARAM_CHOICE(struct mask, of, GF_MASK_LUMA, parts,
                         "what of the mask counts: luma times alpha, or alpha alone"),
-        GF_PARAM_CHOICE(struct mask, inverted, 0, switches, "on: 1 minus this value counts"),
+        GF_PARAM_CHOICE(struct mask, inverted, 0, GF_WORDS("off", "on"),
+                        "on: 1 minus this value counts"),
         GF_PARAM_GRAVITY(struct mask, "where the mask and the base lie"),
         GF_PARAM_LENGTH(
             struct mask, x, -1e6, 1e6,

@@ -36,8 +36,6 @@ struct part {
 enum { SIZE_LEAST = 1, SIZE_MOST = 2000, SIZE_USUAL = 20 };
 
 static const char *const none[] = {"none", NULL};
-static const char *const switches[] = {"no", "yes", NULL};
-static const char *const aligns[] = {"left", "centre", "right", NULL};
 
 static int number_of(const struct gf_colour *colour)
 {
@@ -314,11 +312,12 @@ const struct gf_filter gf_text_filter = {
         GF_PARAM(struct text, soft, 1, 0, 50, "standard deviation of the shadow's blur, in pixels"),
         GF_PARAM(struct text, angle, 0, -1000, 1000,
                  "turns the text with its box by degrees clockwise"),
-        GF_PARAM_CHOICE(struct text, align, GF_TEXT_LEFT, aligns, "where shorter lines lie"),
+        GF_PARAM_CHOICE(struct text, align, GF_TEXT_LEFT, GF_WORDS("left", "centre", "right"),
+                        "where shorter lines lie"),
         GF_PARAM(struct text, spacing, 1, 0.1, 10, "multiplies the font's distance of lines"),
         GF_PARAM_INT(struct text, face, 0, 0, 255, "which font of a collection (.ttc)"),
         GF_PARAM_FILE(struct text, file, NULL, "a file of UTF-8 whose lines are the text"),
-        GF_PARAM_CHOICE(struct text, fields, 0, switches,
+        GF_PARAM_CHOICE(struct text, fields, 0, GF_WORDS("no", "yes"),
                         "yes replaces {stem}, {name}, {ext}, {n}, {n:4}, {date}, {time}, {camera}, "
                         "{lens}, {w} and {h} by what they are for each picture; {{ is a brace")),
     .kind = GF_POINT,

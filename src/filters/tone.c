@@ -126,8 +126,6 @@ struct levels {
 
 enum { LEVELS_ALL };
 
-static const char *const channel_names[] = {"all", "red", "green", "blue", NULL};
-
 static void levels_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct levels *const levels = stage->params;
@@ -155,7 +153,7 @@ const struct gf_filter gf_levels_filter = {
         GF_PARAM(struct levels, black, 0, 0, 1, "what becomes black, as a part of the full scale"),
         GF_PARAM(struct levels, white, 1, 0, 1, "what becomes white; below black: a negative"),
         GF_PARAM(struct levels, gamma, 1, 0.01, 100, "the exponent is 1 / gamma: above 1 lightens"),
-        GF_PARAM_CHOICE(struct levels, channel, LEVELS_ALL, channel_names,
+        GF_PARAM_CHOICE(struct levels, channel, LEVELS_ALL, GF_WORDS("all", "red", "green", "blue"),
                         "all colour channels, or one, which a gray picture does not have")),
     .kind = GF_POINT,
     .point = levels_point,
@@ -170,7 +168,6 @@ struct curves {
                                              * input level and an output level */
 };
 
-static const char *const names[] = {"lighter", "darker", "contrast", "matte", "negative", NULL};
 static const char *const points[] = {
     "0 0/0.4 0.5/1 1",
     "0 0/0.5 0.4/1 1",
@@ -180,7 +177,9 @@ static const char *const points[] = {
 };
 
 #define CURVE(member, help) \
-    GF_PARAM_MATRIX_OF(struct curves, member, false, 0, 1, names, points, help)
+    GF_PARAM_MATRIX_OF(struct curves, member, false, 0, 1, \
+                       GF_WORDS("lighter", "darker", "contrast", "matte", "negative"), points, \
+                       help)
 
 static const struct gf_param curves_params[] = {
     CURVE(all, "points of the curve of all colour channels: from to/from to/.., parts of the full "
@@ -348,8 +347,6 @@ const struct gf_filter gf_solarize_filter = {
 
 /* posterize: reduces the picture to few levels, with or without an ordered dither. */
 
-static const char *const dither_names[] = {"none", "bayer2", "bayer4", "bayer8", NULL};
-
 /* An ordered dither's matrix of thresholds, which has 2^order rows and columns. */
 struct bayer {
     int order;
@@ -408,7 +405,8 @@ const struct gf_filter gf_posterize_filter = {
         struct gf_posterize,
         GF_PARAM_INT(struct gf_posterize, levels, 4, 2, 256, "levels a channel, evenly spaced"),
         GF_PARAM_CHOICE(
-            struct gf_posterize, dither, GF_DITHER_NONE, dither_names,
+            struct gf_posterize, dither, GF_DITHER_NONE,
+            GF_WORDS("none", "bayer2", "bayer4", "bayer8"),
             "the side of the Bayer matrix by which pixels between two levels are shared "
             "out")),
     .kind = GF_POINT,

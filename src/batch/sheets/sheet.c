@@ -17,15 +17,13 @@ enum { SIDE_MAX = 65535, GAP_MAX = 10000, COUNT_MAX = 1000000 };
 
 /* The names after the third are other spellings of the first two. */
 static const char *const directions[] = {"across", "down", "grid", "horizontal", "vertical", NULL};
-static const char *const transparent[] = {"transparent", NULL};
-static const char *const failures[] = {"refuse", "empty", NULL};
 
 #define PARAM_GAP(gap_) \
     GF_PARAM_INT(struct gf_sheet, gap, gap_, 0, GAP_MAX, "pixels between two pictures")
 #define PARAM_MARGIN(margin_) \
     GF_PARAM_INT(struct gf_sheet, margin, margin_, 0, GAP_MAX, "pixels around all pictures")
 #define PARAM_BACKGROUND \
-    GF_PARAM_COLOUR(struct gf_sheet, background, 0xffffff, transparent, \
+    GF_PARAM_COLOUR(struct gf_sheet, background, 0xffffff, GF_WORDS("transparent"), \
                     "colour where no picture is")
 #define PARAM_GRAVITY \
     GF_PARAM_GRAVITY(struct gf_sheet, "where a picture lies that is smaller than its place")
@@ -90,7 +88,7 @@ static const struct gf_filter sheet_declaration = {
         GF_PARAM_INT(struct gf_sheet, size, 12, 1, 2000, "size of the label's letters in pixels"),
         GF_PARAM_FILE(struct gf_sheet, font, NULL, "the label's font file; by default as for text"),
         PARAM_GRAVITY,
-        GF_PARAM_CHOICE(struct gf_sheet, failed, 0, failures,
+        GF_PARAM_CHOICE(struct gf_sheet, failed, 0, GF_WORDS("refuse", "empty"),
                         "refuse: a page is not written if one of its pictures fails; empty: the "
                         "picture's cell stays empty. The picture counts as failed in both cases"),
         PARAM_PLACES),

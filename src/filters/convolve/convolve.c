@@ -332,9 +332,6 @@ struct emboss {
 };
 
 enum { ON_GRAY, ON_PICTURE };
-static const char *const grounds[] = {"gray", "picture", NULL};
-
-extern const struct gf_filter gf_convolve_filter;
 
 static void emboss_expand(const void *params, const struct gf_extent *extent,
                           struct gf_parts *parts)
@@ -368,7 +365,8 @@ const struct gf_filter gf_emboss_filter = {
              GF_PARAM(struct emboss, angle, 135, -360, 360,
                       "where the light comes from, in degrees from the right, counter-clockwise"),
              GF_PARAM(struct emboss, strength, 1, 0, 100, "multiplies the slope"),
-             GF_PARAM_CHOICE(struct emboss, on, ON_GRAY, grounds, "what the relief is added to"),
+             GF_PARAM_CHOICE(struct emboss, on, ON_GRAY, GF_WORDS("gray", "picture"),
+                             "what the relief is added to"),
              GF_PARAM_BORDER(struct emboss)),
     .kind = GF_STENCIL,
     .expand = emboss_expand,
@@ -380,10 +378,6 @@ struct laplace {
     double scale, bias;
     int neighbours, border;
 };
-
-static const char *const counts[] = {"4", "8", NULL};
-
-extern const struct gf_filter gf_convolve_filter;
 
 static void laplace_expand(const void *params, const struct gf_extent *extent,
                            struct gf_parts *parts)
@@ -410,7 +404,7 @@ const struct gf_filter gf_laplace_filter = {
     GF_TAKES(struct laplace, GF_PARAM(struct laplace, scale, 1, -100, 100, "multiplies the sum"),
              GF_PARAM(struct laplace, bias, 0, -255, 255,
                       "added to the result, in 8-bit steps at every depth: 128 shows both signs"),
-             GF_PARAM_CHOICE(struct laplace, neighbours, 0, counts,
+             GF_PARAM_CHOICE(struct laplace, neighbours, 0, GF_WORDS("4", "8"),
                              "4: without the diagonal neighbours; 8: with them"),
              GF_PARAM_BORDER(struct laplace)),
     .kind = GF_STENCIL,

@@ -16,7 +16,6 @@ struct icc {
     char from[GF_FILE_NAME_SIZE];
 };
 
-static const char *const intents[] = {"perceptual", "relative", "saturation", "absolute", NULL};
 static const char *const switches[] = {"off", "on", NULL};
 
 static bool is_gray(struct gf_format format)
@@ -161,7 +160,8 @@ const struct gf_filter gf_icc_filter = {
         struct icc,
         GF_PARAM_FILE(struct icc, to, gf_icc_names, "the profile of the result; by default srgb"),
         GF_PARAM_CHOICE(
-            struct icc, intent, GF_ICC_RELATIVE, intents,
+            struct icc, intent, GF_ICC_RELATIVE,
+            GF_WORDS("perceptual", "relative", "saturation", "absolute"),
             "rendering intent: what becomes of colours that the profile cannot represent"),
         {.name = "bpc",
          .type = GF_TYPE_CHOICE,
@@ -222,11 +222,6 @@ enum { SRGB = 0, FROM_AUTO = 0, FROM_PQ = 1, FIND_MEASURED = 0, FIND_SAID = 1 };
 /* The part of the pixels that may be brighter than the peak that is measured, as in libplacebo's
  * measurement: a few hot pixels do not darken a picture. */
 static const double beyond_peak = 0.00005;
-
-static const char *const curves[] = {"bt2390", "reinhard", "clip", NULL};
-static const char *const sources[] = {"auto", "pq", "hlg", NULL};
-
-static const char *const finds[] = {"measured", "said", NULL};
 
 const struct gf_tonemap gf_tonemap_to_srgb = {.white = 203, .to = SRGB};
 const struct gf_tonemap gf_tonemap_to_display_p3 = {.white = 203, .to = SRGB + 1};
@@ -315,8 +310,6 @@ static enum gf_status tonemap_prepare(struct gf_stage *stage, struct gf_error *e
     return GF_OK;
 }
 
-extern gf_launcher gf_icc_cuda;
-
 const struct gf_filter gf_tonemap_filter = {
     .name = "tonemap",
     .synonyms = "hdr sdr tone_map tonemapping tonemap_opencl libplacebo zscale",
@@ -331,7 +324,7 @@ const struct gf_filter gf_tonemap_filter = {
     .example = "tonemap=from=hlg",
     GF_TAKES(struct gf_tonemap,
              GF_PARAM_CHOICE(
-                 struct gf_tonemap, curve, GF_TONE_BT2390, curves,
+                 struct gf_tonemap, curve, GF_TONE_BT2390, GF_WORDS("bt2390", "reinhard", "clip"),
                  "what becomes of light above white: bt2390 and reinhard compress light so that "
                  "the peak becomes white, clip cuts it off"),
              GF_PARAM(struct gf_tonemap, white, 203, 50, 1000,
@@ -343,10 +336,10 @@ const struct gf_filter gf_tonemap_filter = {
               .offset = offsetof(struct gf_tonemap, to),
               .choices = gf_icc_names,
               .help = "the colours of the result"},
-             GF_PARAM_CHOICE(struct gf_tonemap, from, FROM_AUTO, sources,
+             GF_PARAM_CHOICE(struct gf_tonemap, from, FROM_AUTO, GF_WORDS("auto", "pq", "hlg"),
                              "the transfer function of the picture; auto: as its file says"),
              GF_PARAM_CHOICE(
-                 struct gf_tonemap, find, FIND_MEASURED, finds,
+                 struct gf_tonemap, find, FIND_MEASURED, GF_WORDS("measured", "said"),
                  "how the peak is found: measured on the picture; said: by the file's content "
                  "light level, or its mastering display, or measured where it has neither")),
     .kind = GF_COLOUR,

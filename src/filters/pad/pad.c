@@ -10,8 +10,6 @@
 
 const char *const gf_pad_words[] = {"edge", "transparent", NULL};
 
-static const char *const any[] = {"any", NULL};
-
 static enum gf_status check(const void *params, struct gf_error *error)
 {
     const struct gf_pad_params *const pad = params;
@@ -202,7 +200,7 @@ const struct gf_filter gf_pad_filter = {
                  struct gf_pad_params, colour, 0xffffff, gf_pad_words,
                  "what is added: white, #ff8800; edge repeats the nearest pixel; transparent "
                  "adds an alpha channel where there is none"),
-             GF_PARAM_WORD(struct gf_pad_params, aspect, NAN, 0.0001, 10000, any,
+             GF_PARAM_WORD(struct gf_pad_params, aspect, NAN, 0.0001, 10000, GF_WORDS("any"),
                            "width divided by height, as 16/9 or 1: one side grows until it is so")),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
@@ -220,8 +218,6 @@ const struct gf_filter gf_pad_filter = {
 };
 
 /* border: adds a border of the same width on each side. */
-
-extern const struct gf_filter gf_pad_filter;
 
 struct border {
     struct gf_length width;
@@ -265,8 +261,6 @@ const struct gf_filter gf_border_filter = {
 };
 
 /* tile: repeats the picture side by side. */
-
-extern const struct gf_filter gf_pad_filter;
 
 struct tile {
     struct gf_length w, h;

@@ -6,8 +6,6 @@
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 
-static const char *const onsets[] = {"hard", "soft", NULL};
-
 static int unsharp_radius(const void *params)
 {
     return gf_gauss_radius(((const struct gf_unsharp_params *)params)->sigma);
@@ -118,7 +116,7 @@ const struct gf_filter gf_unsharp_filter = {
                  "only differences above this part of the full scale are changed"),
         GF_PARAM_BORDER(struct gf_unsharp_params),
         GF_PARAM_CHOICE(
-            struct gf_unsharp_params, onset, GF_UNSHARP_HARD, onsets,
+            struct gf_unsharp_params, onset, GF_UNSHARP_HARD, GF_WORDS("hard", "soft"),
             "hard: a difference above the threshold counts whole; soft: only what exceeds "
             "the threshold counts, so that grain near it shows no steps")),
     .kind = GF_STENCIL,

@@ -97,7 +97,6 @@ struct affine {
     int fit;
 };
 
-static const char *const affine_names[] = {"shear-x", "shear-y", "half", "mirror", NULL};
 static const char *const affine_matrices[] = {"1 0.3/0 1", "1 0/0.3 1", "0.5 0/0 0.5", "-1 0/0 1"};
 
 /* Copies the matrix row by row; the third column is the translation. */
@@ -157,8 +156,8 @@ const struct gf_filter gf_affine_filter = {
                   "right and down. " GF_WARP_DEFINITION,
     .example = "affine=shear-x",
     GF_TAKES(struct affine,
-             GF_PARAM_MATRIX_OF(struct affine, matrix, true, -1000000, 1000000, affine_names,
-                                affine_matrices,
+             GF_PARAM_MATRIX_OF(struct affine, matrix, true, -1000000, 1000000,
+                                GF_WORDS("shear-x", "shear-y", "half", "mirror"), affine_matrices,
                                 "a b/c d, or a b x/c d y with a move by x, y pixels"),
              GF_WARP_PARAMS(struct affine),
              GF_PARAM_CHOICE(
@@ -185,11 +184,8 @@ struct perspective {
 enum { FROM, TO };
 enum { PERCENT, PIXELS };
 
-static const char *const perspective_names[] = {"keystone", "side", NULL};
 static const char *const perspective_matrices[] = {"15 0/85 0/100 100/0 100",
                                                    "0 12/100 0/100 100/0 88"};
-static const char *const directions[] = {"from", "to", NULL};
-static const char *const units[] = {"percent", "pixels", NULL};
 
 /* Whether the corners form a convex quadrilateral, clockwise or counterclockwise. */
 static bool is_convex(const float *point)
@@ -321,14 +317,14 @@ const struct gf_filter gf_perspective_filter = {
     .example = "perspective=keystone",
     GF_TAKES(struct perspective,
              GF_PARAM_MATRIX_OF(struct perspective, points, true, -1000000, 1000000,
-                                perspective_names, perspective_matrices,
+                                GF_WORDS("keystone", "side"), perspective_matrices,
                                 "x y/x y/x y/x y: top left, top right, bottom right, bottom left"),
              GF_WARP_PARAMS(struct perspective),
              GF_PARAM_CHOICE(
-                 struct perspective, direction, FROM, directions,
+                 struct perspective, direction, FROM, GF_WORDS("from", "to"),
                  "from: these points of the picture become the corners of the result; to: the "
                  "picture's corners go to these points of the result"),
-             GF_PARAM_CHOICE(struct perspective, unit, PERCENT, units,
+             GF_PARAM_CHOICE(struct perspective, unit, PERCENT, GF_WORDS("percent", "pixels"),
                              "unit of the points: per cent of width and height, or pixels"),
              GF_PARAM_LENGTH(struct perspective, w, 0.001, 65535,
                              "columns of the result; by default the picture's"),
