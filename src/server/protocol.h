@@ -112,7 +112,7 @@ struct gf_server_warning {
 struct gf_server_result {
     struct gf_server_head head;
     uint32_t status;
-    struct gf_remote_result picture; /* if the status is GF_OK */
+    struct gf_remote_result picture;               /* if the status is GF_OK */
     char text[sizeof((struct gf_error *)0)->text]; /* the message of a failure */
 };
 
