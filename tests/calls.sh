@@ -9,7 +9,7 @@ build=$(realpath "$build")
 cd "$(dirname "$0")/.." || exit 1
 calls=$(mktemp) defined=$(mktemp)
 trap 'rm -f "$calls" "$defined"' EXIT
-grep -rhE '^extern "C"' cuda --include='*.cu' | grep -oE 'gf_[a-z0-9_]+_cuda\(' | tr -d '(' | sort -u >"$defined"
+grep -rhE '^(extern "C"|GF_LAUNCHES|GF_COUNTS)' cuda --include='*.cu' | grep -oE 'gf_[a-z0-9_]+_cuda[(,]' | tr -d '(,' | sort -u >"$defined"
 
 # Objects whose source has gone are left out.
 objects=$(find src cuda \( -name '*.c' -o -name '*.cu' \) | sed "s|\(.*\)\.[a-z]*$|$build/\1.o|" | while read -r object; do

@@ -7,6 +7,20 @@
 #include <cuda_runtime.h>
 #include <limits.h>
 
+/* Define a launcher and a counter (gf_launcher, gf_counter) for C, which only call a function of
+ * their file: GF_LAUNCHES(gf_x_cuda, launch<2>(launch)), GF_COUNTS(gf_x_cuda, count_by<x>). */
+#define GF_LAUNCHES(launcher, ...) \
+    extern "C" int launcher(const struct gf_launch *launch) \
+    { \
+        return __VA_ARGS__; \
+    }
+#define GF_COUNTS(counter, ...) \
+    extern "C" int counter(const struct gf_view *view, enum gf_statistic statistic, \
+                           unsigned long long *count, const void *tables, void *stream) \
+    { \
+        return __VA_ARGS__(view, statistic, count, tables, stream); \
+    }
+
 /* What never changes on a device while the process runs. CUDA is asked once, since its answer takes
  * a part of a microsecond, and setting an attribute of a kernel waits for copies on the device. All
  * functions are about the current device; any thread may call them. */

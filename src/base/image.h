@@ -1,6 +1,8 @@
 /* The limit of a picture's sides, checks of formats and of callers' pictures, and rectangles. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "gpufilter/image.h"
 
 enum { GF_SIDE_MAX = 1 << 24 }; /* the longest side, in pixels */
@@ -8,6 +10,12 @@ enum { GF_SIDE_MAX = 1 << 24 }; /* the longest side, in pixels */
 static inline size_t gf_pixel_bytes(struct gf_format format)
 {
     return (size_t)format.channels * (size_t)(format.bits / 8);
+}
+
+static inline bool gf_same_format(struct gf_format a, struct gf_format b)
+{
+    return a.width == b.width && a.height == b.height && a.channels == b.channels &&
+           a.bits == b.bits;
 }
 
 /* Returns GF_ERROR_USAGE if the format is not supported. The message begins with `name`. */

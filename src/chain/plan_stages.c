@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/image.h"
 #include "base/memory/grow.h"
 #include "chain/plan.h"
 #include "pixel/point/fused.h"
@@ -329,16 +330,10 @@ static bool same_list(const struct gf_point_list *a, const struct gf_point_list 
     return same;
 }
 
-static bool same_format(struct gf_format a, struct gf_format b)
-{
-    return a.width == b.width && a.height == b.height && a.channels == b.channels &&
-           a.bits == b.bits;
-}
-
 static bool same_stage(const struct gf_stage *a, const struct gf_stage *b)
 {
     if (a->filter != b->filter || a->filter == &gf_fused || a->variant != b->variant ||
-        !same_format(a->in, b->in) || !same_format(a->out, b->out))
+        !gf_same_format(a->in, b->in) || !gf_same_format(a->out, b->out))
         return false;
     if (a->filter->kind == GF_COLOUR && !gf_icc_same(a->icc, b->icc))
         return false;

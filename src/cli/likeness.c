@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
+#include "base/image.h"
 #include "base/text/json.h"
 #include "base/text/plain_text.h"
 #include "bench/likeness.h"
@@ -223,7 +224,7 @@ static enum gf_status check_formats(const char *name, struct gf_format a, const 
                                     struct gf_format b, struct gf_error *error)
 {
     char text[GF_TEXT_FORMAT_SIZE], other_text[GF_TEXT_FORMAT_SIZE];
-    if (a.width == b.width && a.height == b.height && a.channels == b.channels && a.bits == b.bits)
+    if (gf_same_format(a, b))
         return GF_OK;
     return gf_fail(error, GF_ERROR_UNFIT,
                    "%.100s is %s, %.100s is %s: only pictures of one format can be compared", name,

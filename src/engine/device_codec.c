@@ -1,6 +1,7 @@
 #include "engine/device_codec.h"
 
 #include "base/fail.h"
+#include "base/image.h"
 #include "base/threads/times.h"
 #include "codec/common/checks.h"
 #include "codec/formats.h"
@@ -185,12 +186,6 @@ static enum gf_coder_kind kind_of(const struct gf_device_file *file)
                               : file->decoder->kind;
 }
 
-static bool same(struct gf_format a, struct gf_format b)
-{
-    return a.width == b.width && a.height == b.height && a.channels == b.channels &&
-           a.bits == b.bits;
-}
-
 static struct gf_view view_of(const struct gf_image *image)
 {
     return (struct gf_view){.data = image->data,
@@ -303,7 +298,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     if (!file->data)
         return gf_fail_memory(error);
     const enum gf_status status = copy_input(input, file, error);
-    if (status || !decoder->read(file, &found) || !same(found, format) ||
+    if (status || !decoder->read(file, &found) || !gf_same_format(found, format) ||
         (gf_coder_calls[kind_of(file)].slow && !takes_slow) ||
         (has_scans(file) && !one_thread)) { /* threads of the CPU decode a single one sooner */
         gf_buffer_pool_return(buffers, file->data);
@@ -323,7 +318,7 @@ bool gf_device_file_describe(const void *data, size_t size, const struct gf_sour
     if (!file->decoder || !is_for_device(file->decoder, source, backend))
         return false;
     keep_description(file, source);
-    return file->decoder->read(file, &found) && same(found, source->format);
+    return file->decoder->read(file, &found) && gf_same_format(found, source->format);
 }
 
 struct gf_coder_picture gf_device_file_work(const struct gf_device_file *file,

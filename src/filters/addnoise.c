@@ -8,20 +8,7 @@ struct addnoise {
 
 enum { GAUSSIAN, EACH = 0 };
 
-static const char *const kinds[] = {"gaussian", "uniform", NULL};
 static const char *const channels[] = {"each", "same", NULL};
-
-static const struct gf_param params[] = {
-    GF_PARAM(struct addnoise, sigma, 0.05, 0, 1,
-             "standard deviation of the noise, as a part of the full scale"),
-    GF_PARAM_CHOICE(struct addnoise, kind, GAUSSIAN, kinds,
-                    "distribution of the noise; uniform noise reaches sqrt(3) sigma"),
-    GF_PARAM_INT(struct addnoise, seed, 1, 0, 999999, "another seed gives other noise"),
-    GF_PARAM_CHOICE(
-        struct addnoise, channels, EACH, channels,
-        "each: noise of its own for each channel; same: one noise for all channels, which is gray"),
-    {0},
-};
 
 static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
@@ -43,7 +30,15 @@ const struct gf_filter gf_addnoise_filter = {
                   "M. Olano, Hash Functions for GPU Rendering, JCGT 9(3), 2020), whose three words "
                   "are for red, green and blue. Alpha gets no noise.",
     .example = "addnoise=0.1",
-    GF_PARAMS(struct addnoise, params),
+    GF_TAKES(struct addnoise,
+             GF_PARAM(struct addnoise, sigma, 0.05, 0, 1,
+                      "standard deviation of the noise, as a part of the full scale"),
+             GF_PARAM_CHOICE(struct addnoise, kind, GAUSSIAN, GF_WORDS("gaussian", "uniform"),
+                             "distribution of the noise; uniform noise reaches sqrt(3) sigma"),
+             GF_PARAM_INT(struct addnoise, seed, 1, 0, 999999, "another seed gives other noise"),
+             GF_PARAM_CHOICE(struct addnoise, channels, EACH, channels,
+                             "each: noise of its own for each channel; same: one noise for all "
+                             "channels, which is gray")),
     .kind = GF_POINT,
     .by_place = true,
     .cost = {.pixel = 3.2},

@@ -8,15 +8,6 @@ struct flatten {
     struct gf_colour colour;
 };
 
-static const char *const words[] = {"none", NULL};
-
-static const struct gf_param flatten_params[] = {
-    GF_PARAM_COLOUR(struct flatten, colour, 0xffffff, words,
-                    "what lies below the picture: white, #ff8800; none leaves the colours as they "
-                    "are and only drops alpha"),
-    {0},
-};
-
 static enum gf_status flatten_shape(const void *params, struct gf_format in, struct gf_format *out,
                                     struct gf_error *error)
 {
@@ -43,7 +34,11 @@ const struct gf_filter gf_flatten_filter = {
                   "colour counts. Pictures without alpha stay as they are. A JPEG or PNM output of "
                   "a picture with alpha gets flatten=white at the end of its chain.",
     .example = "flatten=orange",
-    GF_PARAMS(struct flatten, flatten_params),
+    GF_TAKES(struct flatten,
+             GF_PARAM_COLOUR(
+                 struct flatten, colour, 0xffffff, GF_WORDS("none"),
+                 "what lies below the picture: white, #ff8800; none leaves the colours as they "
+                 "are and only drops alpha")),
     .kind = GF_POINT,
     .shape = flatten_shape,
     .point = flatten_point,
@@ -54,16 +49,6 @@ const struct gf_filter gf_flatten_filter = {
 struct chromakey {
     struct gf_colour colour;
     double similarity, blend;
-};
-
-static const struct gf_param chromakey_params[] = {
-    GF_PARAM_COLOUR(struct chromakey, colour, 0x00ff00, NULL,
-                    "the colour that becomes transparent"),
-    GF_PARAM(struct chromakey, similarity, 0.2, 0, 2,
-             "colours up to this distance are wholly transparent"),
-    GF_PARAM(struct chromakey, blend, 0.1, 0, 2,
-             "further distance over which colours become opaque; 0: a hard edge"),
-    {0},
 };
 
 static enum gf_status chromakey_shape(const void *params, struct gf_format in,
@@ -92,7 +77,13 @@ const struct gf_filter gf_chromakey_filter = {
         "from those of the colour. The colour of the pixels stays. Gray pictures stay as they "
         "are.",
     .example = "chromakey=#a06840:0.05:0.04",
-    GF_PARAMS(struct chromakey, chromakey_params),
+    GF_TAKES(struct chromakey,
+             GF_PARAM_COLOUR(struct chromakey, colour, 0x00ff00, NULL,
+                             "the colour that becomes transparent"),
+             GF_PARAM(struct chromakey, similarity, 0.2, 0, 2,
+                      "colours up to this distance are wholly transparent"),
+             GF_PARAM(struct chromakey, blend, 0.1, 0, 2,
+                      "further distance over which colours become opaque; 0: a hard edge")),
     .kind = GF_POINT,
     .cost = {.pixel = 1.5},
     .shape = chromakey_shape,

@@ -13,15 +13,6 @@ struct grayscale {
 
 enum { BT601, BT709, RED, GREEN, BLUE, ALPHA };
 
-static const char *const weights_names[] = {"bt601", "bt709", "red", "green",
-                                            "blue",  "alpha", NULL};
-
-static const struct gf_param grayscale_params[] = {
-    GF_PARAM_CHOICE(struct grayscale, weights, BT601, weights_names,
-                    "luma weights; or the channel that is taken"),
-    {0},
-};
-
 static enum gf_status grayscale_shape(const void *params, struct gf_format in,
                                       struct gf_format *out, struct gf_error *error)
 {
@@ -57,7 +48,10 @@ const struct gf_filter gf_grayscale_filter = {
         "65536 in 16. bt709: (13933 R + 46871 G + 4732 B) / 65536. red, green, "
         "blue: that channel. Alpha is kept. Gray pictures stay as they are. alpha: alpha, "
         "or white where there is none, and without alpha.",
-    GF_PARAMS(struct grayscale, grayscale_params),
+    GF_TAKES(struct grayscale,
+             GF_PARAM_CHOICE(struct grayscale, weights, BT601,
+                             GF_WORDS("bt601", "bt709", "red", "green", "blue", "alpha"),
+                             "luma weights; or the channel that is taken")),
     .kind = GF_POINT,
     .shape = grayscale_shape,
     .point = grayscale_point,
@@ -67,11 +61,6 @@ const struct gf_filter gf_grayscale_filter = {
 
 struct saturation {
     double factor;
-};
-
-static const struct gf_param saturation_params[] = {
-    GF_PARAM(struct saturation, factor, 1, 0, 10, "0 is gray, above 1 more colourful"),
-    {0},
 };
 
 static void saturation_point(const struct gf_stage *stage, struct gf_point_builder *builder)
@@ -88,7 +77,8 @@ const struct gf_filter gf_saturation_filter = {
                   "pictures stay as\n"
                   "they are.",
     .example = "saturation=2",
-    GF_PARAMS(struct saturation, saturation_params),
+    GF_TAKES(struct saturation,
+             GF_PARAM(struct saturation, factor, 1, 0, 10, "0 is gray, above 1 more colourful")),
     .kind = GF_POINT,
     .cost = {.pixel = 8.5},
     .point = saturation_point,
@@ -98,11 +88,6 @@ const struct gf_filter gf_saturation_filter = {
 
 struct vibrance {
     double amount;
-};
-
-static const struct gf_param vibrance_params[] = {
-    GF_PARAM(struct vibrance, amount, 0, -1, 2, "above 0 more colour, below 0 less"),
-    {0},
 };
 
 static void vibrance_point(const struct gf_stage *stage, struct gf_point_builder *builder)
@@ -119,7 +104,8 @@ const struct gf_filter gf_vibrance_filter = {
         "the smallest, over M. For amounts above 0 it is FFmpeg's vibrance. Gray pictures stay as "
         "they are.",
     .example = "vibrance=1.5",
-    GF_PARAMS(struct vibrance, vibrance_params),
+    GF_TAKES(struct vibrance,
+             GF_PARAM(struct vibrance, amount, 0, -1, 2, "above 0 more colour, below 0 less")),
     .kind = GF_POINT,
     .cost = {.pixel = 1},
     .point = vibrance_point,
@@ -129,11 +115,6 @@ const struct gf_filter gf_vibrance_filter = {
 
 struct hue {
     double angle;
-};
-
-static const struct gf_param hue_params[] = {
-    GF_PARAM(struct hue, angle, 0, -360, 360, "degrees: 120 turns red to green"),
-    {0},
 };
 
 static void hue_point(const struct gf_stage *stage, struct gf_point_builder *builder)
@@ -165,7 +146,8 @@ const struct gf_filter gf_hue_filter = {
                   "about the axis of grays that\n"
                   "keeps the luma, of sRGB samples, clamped. Gray pictures stay as they are.",
     .example = "hue=120",
-    GF_PARAMS(struct hue, hue_params),
+    GF_TAKES(struct hue,
+             GF_PARAM(struct hue, angle, 0, -360, 360, "degrees: 120 turns red to green")),
     .kind = GF_POINT,
     .cost = {.pixel = 1},
     .point = hue_point,
@@ -175,13 +157,6 @@ const struct gf_filter gf_hue_filter = {
 
 struct temperature {
     double kelvin, tint;
-};
-
-static const struct gf_param temperature_params[] = {
-    GF_PARAM(struct temperature, kelvin, 6500, 1667, 25000,
-             "colour temperature of the light: below 6500 warmer, above 6500 cooler"),
-    GF_PARAM(struct temperature, tint, 0, -1, 1, "above 0 towards magenta, below 0 towards green"),
-    {0},
 };
 
 /* Computes the chromaticity x, y (CIE 1931) of a black body. */
@@ -251,7 +226,11 @@ const struct gf_filter gf_temperature_filter = {
         "20 across the locus in CIE\n"
         "1960 u, v, in linear sRGB. Gray pictures stay as they are.",
     .example = "temperature=3200",
-    GF_PARAMS(struct temperature, temperature_params),
+    GF_TAKES(struct temperature,
+             GF_PARAM(struct temperature, kelvin, 6500, 1667, 25000,
+                      "colour temperature of the light: below 6500 warmer, above 6500 cooler"),
+             GF_PARAM(struct temperature, tint, 0, -1, 1,
+                      "above 0 towards magenta, below 0 towards green")),
     .kind = GF_POINT,
     .point = temperature_point,
 };
@@ -265,18 +244,6 @@ struct whitebalance {
 };
 
 enum { GRAY_WORLD, WHITE_PATCH };
-
-static const char *const mode_names[] = {"gray", "white", NULL};
-
-static const struct gf_param whitebalance_params[] = {
-    GF_PARAM_CHOICE(struct whitebalance, mode, GRAY_WORLD, mode_names,
-                    "gray: the mean colour becomes gray; white: the brightest levels of the "
-                    "channels become equal"),
-    GF_PARAM(struct whitebalance, clip, 1, 0, 49.9,
-             "with white: per cent of the pixels that may be brighter"),
-    GF_PARAM_SMOOTH(struct whitebalance),
-    {0},
-};
 
 static enum gf_statistic statistic(const void *params)
 {
@@ -342,7 +309,14 @@ const struct gf_filter gf_whitebalance_filter = {
                   "of a channel is that of the highest level with more than clip % of the pixels "
                   "at or above it, and the target is the largest of the three. Pixels of zero "
                   "alpha are not counted. Gray pictures stay as they are.",
-    GF_PARAMS(struct whitebalance, whitebalance_params),
+    GF_TAKES(
+        struct whitebalance,
+        GF_PARAM_CHOICE(struct whitebalance, mode, GRAY_WORLD, GF_WORDS("gray", "white"),
+                        "gray: the mean colour becomes gray; white: the brightest levels of the "
+                        "channels become equal"),
+        GF_PARAM(struct whitebalance, clip, 1, 0, 49.9,
+                 "with white: per cent of the pixels that may be brighter"),
+        GF_PARAM_SMOOTH(struct whitebalance)),
     .kind = GF_POINT,
     .cost = {.pixel = 2.2},
     .statistic = statistic,
@@ -358,7 +332,6 @@ struct colormatrix {
 
 /* The names of matrices. "sepia" is the matrix of the CSS filter function. The other names list
  * which channel of the picture becomes red, green and blue. */
-static const char *const names[] = {"sepia", "bgr", "rbg", "grb", "gbr", "brg", NULL};
 static const char *const matrices[] = {
     "0.393 0.769 0.189/0.349 0.686 0.168/0.272 0.534 0.131",
     "0 0 1/0 1 0/1 0 0",
@@ -366,15 +339,6 @@ static const char *const matrices[] = {
     "0 1 0/1 0 0/0 0 1",
     "0 1 0/0 0 1/1 0 0",
     "0 0 1/1 0 0/0 1 0",
-};
-
-static const struct gf_param colormatrix_params[] = {
-    GF_PARAM_MATRIX_OF(struct colormatrix, matrix, true, -100, 100, names, matrices,
-                       "three rows, for red, green and blue: the weights of red, green and "
-                       "blue, and, if there are four columns, what is added, as a part of "
-                       "the full scale"),
-    GF_PARAM(struct colormatrix, amount, 1, 0, 1, "0 is the picture as it is, 1 the matrix"),
-    {0},
 };
 
 static enum gf_status check(const void *params, struct gf_error *error)
@@ -427,7 +391,14 @@ const struct gf_filter gf_colormatrix_filter = {
         "becomes colour unless\n"
         "every gray stays gray.",
     .example = "colormatrix=sepia",
-    GF_PARAMS(struct colormatrix, colormatrix_params),
+    GF_TAKES(
+        struct colormatrix,
+        GF_PARAM_MATRIX_OF(struct colormatrix, matrix, true, -100, 100,
+                           GF_WORDS("sepia", "bgr", "rbg", "grb", "gbr", "brg"), matrices,
+                           "three rows, for red, green and blue: the weights of red, green and "
+                           "blue, and, if there are four columns, what is added, as a part of "
+                           "the full scale"),
+        GF_PARAM(struct colormatrix, amount, 1, 0, 1, "0 is the picture as it is, 1 the matrix")),
     .kind = GF_POINT,
     .cost = {.pixel = 1},
     .check = check,
@@ -439,12 +410,6 @@ const struct gf_filter gf_colormatrix_filter = {
 
 struct duotone {
     struct gf_colour dark, light;
-};
-
-static const struct gf_param duotone_params[] = {
-    GF_PARAM_COLOUR(struct duotone, dark, 0x1b2a63, NULL, "the colour of black"),
-    GF_PARAM_COLOUR(struct duotone, light, 0xffe7b3, NULL, "the colour of white"),
-    {0},
 };
 
 static void duotone_fill(const struct duotone *duotone, struct gf_format format,
@@ -483,7 +448,9 @@ const struct gf_filter gf_duotone_filter = {
     .definition = "dark + (light - dark) Y / M, Y the luma of bt601, as grayscale has it. "
                   "A gray picture becomes "
                   "colour unless both are gray.",
-    GF_PARAMS(struct duotone, duotone_params),
+    GF_TAKES(struct duotone,
+             GF_PARAM_COLOUR(struct duotone, dark, 0x1b2a63, NULL, "the colour of black"),
+             GF_PARAM_COLOUR(struct duotone, light, 0xffe7b3, NULL, "the colour of white")),
     .kind = GF_POINT,
     .cost = {.pixel = 1},
     .shape = duotone_shape,

@@ -13,16 +13,6 @@ struct equalize {
 
 enum { EQUALIZE_BY_LUMA, EQUALIZE_BY_CHANNEL, JOINTLY, BY_LIGHTNESS };
 
-static const char *const equalize_mode_names[] = {"luma", "channel", "joint", "lightness", NULL};
-
-static const struct gf_param equalize_params[] = {
-    GF_PARAM_CHOICE(struct equalize, mode, EQUALIZE_BY_LUMA, equalize_mode_names,
-                    "luma: one table from the luma; channel: a table for each channel; joint: one "
-                    "table from all samples; lightness: CIELAB L*, and the colour is kept"),
-    GF_PARAM_SMOOTH(struct equalize),
-    {0},
-};
-
 static enum gf_statistic equalize_statistic(const void *params)
 {
     static const enum gf_statistic statistics[] = {
@@ -90,7 +80,13 @@ const struct gf_filter gf_equalize_filter = {
         "round((c[v] - c0) M / (N - c0)); the identity where N = c0. Pixels of zero alpha are not "
         "counted.",
     .example = "equalize=luma",
-    GF_PARAMS(struct equalize, equalize_params),
+    GF_TAKES(struct equalize,
+             GF_PARAM_CHOICE(
+                 struct equalize, mode, EQUALIZE_BY_LUMA,
+                 GF_WORDS("luma", "channel", "joint", "lightness"),
+                 "luma: one table from the luma; channel: a table for each channel; joint: one "
+                 "table from all samples; lightness: CIELAB L*, and the colour is kept"),
+             GF_PARAM_SMOOTH(struct equalize)),
     .kind = GF_POINT,
     .cost = {.pixel = 1.2},
     .statistic = equalize_statistic,
@@ -106,16 +102,6 @@ struct normalize {
 };
 
 enum { NORMALIZE_BY_CHANNEL, NORMALIZE_BY_LUMA };
-
-static const char *const normalize_mode_names[] = {"channel", "luma", NULL};
-
-static const struct gf_param normalize_params[] = {
-    GF_PARAM(struct normalize, clip, 0, 0, 49.9, "per cent of the pixels to clip at either end"),
-    GF_PARAM_CHOICE(struct normalize, mode, NORMALIZE_BY_CHANNEL, normalize_mode_names,
-                    "channel: each channel by its own levels; luma: all by the levels of the luma"),
-    GF_PARAM_SMOOTH(struct normalize),
-    {0},
-};
 
 static enum gf_statistic normalize_statistic(const void *params)
 {
@@ -179,7 +165,13 @@ const struct gf_filter gf_normalize_filter = {
                   "from either end, by which more than clip % of the pixels have been passed. "
                   "Pixels of zero alpha are not counted.",
     .example = "normalize=clip=1",
-    GF_PARAMS(struct normalize, normalize_params),
+    GF_TAKES(struct normalize,
+             GF_PARAM(struct normalize, clip, 0, 0, 49.9,
+                      "per cent of the pixels to clip at either end"),
+             GF_PARAM_CHOICE(
+                 struct normalize, mode, NORMALIZE_BY_CHANNEL, GF_WORDS("channel", "luma"),
+                 "channel: each channel by its own levels; luma: all by the levels of the luma"),
+             GF_PARAM_SMOOTH(struct normalize)),
     .kind = GF_POINT,
     .cost = {.pixel = 2.2},
     .statistic = normalize_statistic,

@@ -8,13 +8,6 @@ struct frame {
     struct gf_colour colour;
 };
 
-static const struct gf_param frame_params[] = {
-    GF_PARAM_LENGTH(struct frame, width, 0, 1e9,
-                    "width of the border; per cent are of the picture's shorter side; default 2%"),
-    GF_PARAM_COLOUR(struct frame, colour, 0xffffff, NULL, "colour of the border"),
-    {0},
-};
-
 struct edges {
     int width, columns, rows;
 };
@@ -61,7 +54,11 @@ const struct gf_filter gf_frame_filter = {
     .definition = "The colour where a pixel is less than width from an edge, else v. Gray pictures "
                   "take the colour's luma. The picture keeps its size; border makes a larger one.",
     .example = "frame=6:#222222",
-    GF_PARAMS(struct frame, frame_params),
+    GF_TAKES(struct frame,
+             GF_PARAM_LENGTH(
+                 struct frame, width, 0, 1e9,
+                 "width of the border; per cent are of the picture's shorter side; default 2%"),
+             GF_PARAM_COLOUR(struct frame, colour, 0xffffff, NULL, "colour of the border")),
     .kind = GF_POINT,
     .by_place = true,
     .cost = {.pixel = 2},
@@ -72,13 +69,6 @@ const struct gf_filter gf_frame_filter = {
 
 struct round {
     struct gf_length radius;
-};
-
-static const struct gf_param round_params[] = {
-    GF_PARAM_LENGTH(struct round, radius, 0, 1e9,
-                    "radius of the corners, at most half of the picture's shorter side; per cent "
-                    "are of this side; default 10%"),
-    {0},
 };
 
 struct corners {
@@ -140,7 +130,11 @@ const struct gf_filter gf_round_filter = {
         "of the pixel from the middle\n"
         "of the corner's circle. A picture without alpha gets one.",
     .example = "round=20%",
-    GF_PARAMS(struct round, round_params),
+    GF_TAKES(struct round,
+             GF_PARAM_LENGTH(
+                 struct round, radius, 0, 1e9,
+                 "radius of the corners, at most half of the picture's shorter side; per cent "
+                 "are of this side; default 10%")),
     .kind = GF_POINT,
     .by_place = true,
     .cost = {.pixel = 2.5},
@@ -153,14 +147,6 @@ const struct gf_filter gf_round_filter = {
 struct vignette {
     double strength, radius;
     struct gf_colour colour;
-};
-
-static const struct gf_param vignette_params[] = {
-    GF_PARAM(struct vignette, strength, 0.6, 0, 1, "how far the corners fade: 1 is the colour"),
-    GF_PARAM(struct vignette, radius, 0.3, 0, 0.99,
-             "where the fading begins: 0 is the middle, 1 a corner; 0.7 touches the sides"),
-    GF_PARAM_COLOUR(struct vignette, colour, 0x000000, NULL, "what the corners fade into"),
-    {0},
 };
 
 struct lens {
@@ -210,7 +196,12 @@ const struct gf_filter gf_vignette_filter = {
     .definition = "v + (colour - v) strength t^2 (3 - 2 t) with t = (d - radius) / (1 - radius), "
                   "at least 0. d is the distance from the middle by ellipses of the picture's "
                   "shape: 1 in the corners. Gray pictures take the colour's luma.",
-    GF_PARAMS(struct vignette, vignette_params),
+    GF_TAKES(
+        struct vignette,
+        GF_PARAM(struct vignette, strength, 0.6, 0, 1, "how far the corners fade: 1 is the colour"),
+        GF_PARAM(struct vignette, radius, 0.3, 0, 0.99,
+                 "where the fading begins: 0 is the middle, 1 a corner; 0.7 touches the sides"),
+        GF_PARAM_COLOUR(struct vignette, colour, 0x000000, NULL, "what the corners fade into")),
     .kind = GF_POINT,
     .by_place = true,
     .cost = {.pixel = 2},

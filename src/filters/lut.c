@@ -11,17 +11,6 @@ struct lut {
     const struct gf_cube *cube;
 };
 
-static const struct gf_param params[] = {
-    {.name = "file",
-     .type = GF_TYPE_FILE,
-     .offset = offsetof(struct lut, file),
-     .help =
-         "a .cube file, of curves, of a cube of up to 129 nodes a side, or of both; without one a "
-         "built-in look: shadows to teal, highlights to orange"},
-    GF_PARAM(struct lut, amount, 1, 0, 1, "0 is the picture as it is, 1 the table"),
-    {0},
-};
-
 static enum gf_status load(void *params_, struct gf_error *error)
 {
     struct lut *const lut = params_;
@@ -173,7 +162,14 @@ const struct gf_filter gf_lut_filter = {
         "is limited to 0..1. A gray picture has R = G = B, and becomes colour unless there are "
         "three equal curves and no cube.",
     .example = "lut",
-    GF_PARAMS(struct lut, params),
+    GF_TAKES(struct lut,
+             {.name = "file",
+              .type = GF_TYPE_FILE,
+              .offset = offsetof(struct lut, file),
+              .help = "a .cube file, of curves, of a cube of up to 129 nodes a side, or of both; "
+                      "without one a "
+                      "built-in look: shadows to teal, highlights to orange"},
+             GF_PARAM(struct lut, amount, 1, 0, 1, "0 is the picture as it is, 1 the table")),
     .kind = GF_POINT,
     .cost = {.pixel = 3.5},
     .load = load,

@@ -28,24 +28,6 @@ struct part {
 
 static const char *const modes[] = GF_BLEND_NAMES;
 
-static const struct gf_param overlay_params[] = {
-    GF_PARAM_FILE(struct overlay, file, NULL,
-                  "the overlaid picture, of any format that the program reads; by default a badge"),
-    GF_PARAM_GRAVITY(struct overlay, "where the overlaid picture lies"),
-    GF_PARAM_LENGTH(
-        struct overlay, x, -1e6, 1e6,
-        "distance from the side that gravity names; per cent are of the picture's width"),
-    GF_PARAM_LENGTH(struct overlay, y, -1e6, 1e6,
-                    "distance downwards or upwards; per cent are of the picture's height"),
-    GF_PARAM(struct overlay, opacity, 1, 0, 1, "multiplies the alpha of the overlaid picture"),
-    GF_PARAM_RELATIVE(struct overlay, scale, 1, 0.01, 16,
-                      "multiplies the size of the overlaid picture (by resize); with 20% its width "
-                      "is a fifth of the picture's"),
-    GF_PARAM_CHOICE(struct overlay, mode, GF_BLEND_NORMAL, modes,
-                    "how its colours mix with the picture's"),
-    {0},
-};
-
 static enum gf_status overlay_load(void *params, struct gf_error *error)
 {
     struct overlay *const overlay = params;
@@ -142,7 +124,24 @@ const struct gf_filter gf_overlay_filter = {
                   "full scale, and its profile is ignored. A gray picture becomes colour if the "
                   "overlaid picture has colours. The file is read once for all pictures of a run.",
     .example = "overlay=gravity=southeast:x=4:y=4:opacity=0.9:scale=0.6",
-    GF_PARAMS(struct overlay, overlay_params),
+    GF_TAKES(
+        struct overlay,
+        GF_PARAM_FILE(
+            struct overlay, file, NULL,
+            "the overlaid picture, of any format that the program reads; by default a badge"),
+        GF_PARAM_GRAVITY(struct overlay, "where the overlaid picture lies"),
+        GF_PARAM_LENGTH(
+            struct overlay, x, -1e6, 1e6,
+            "distance from the side that gravity names; per cent are of the picture's width"),
+        GF_PARAM_LENGTH(struct overlay, y, -1e6, 1e6,
+                        "distance downwards or upwards; per cent are of the picture's height"),
+        GF_PARAM(struct overlay, opacity, 1, 0, 1, "multiplies the alpha of the overlaid picture"),
+        GF_PARAM_RELATIVE(
+            struct overlay, scale, 1, 0.01, 16,
+            "multiplies the size of the overlaid picture (by resize); with 20% its width "
+            "is a fifth of the picture's"),
+        GF_PARAM_CHOICE(struct overlay, mode, GF_BLEND_NORMAL, modes,
+                        "how its colours mix with the picture's")),
     .kind = GF_POINT,
     .by_place = true,
     .cost = {.pixel = 2.5},
@@ -163,26 +162,6 @@ struct mask {
 };
 
 static const char *const parts[] = {"luma", "alpha", NULL};
-static const char *const switches[] = {"off", "on", NULL};
-
-static const struct gf_param mask_params[] = {
-    GF_PARAM_FILE(struct mask, file, NULL,
-                  "the mask, a picture of any format that the program reads; by default a badge"),
-    GF_PARAM_FILE(struct mask, base, NULL,
-                  "a picture that shows where the mask is dark; without one the picture becomes "
-                  "transparent there"),
-    GF_PARAM_CHOICE(struct mask, of, GF_MASK_LUMA, parts,
-                    "what of the mask counts: luma times alpha, or alpha alone"),
-    GF_PARAM_CHOICE(struct mask, inverted, 0, switches, "on: 1 minus this value counts"),
-    GF_PARAM_GRAVITY(struct mask, "where the mask and the base lie"),
-    GF_PARAM_LENGTH(
-        struct mask, x, -1e6, 1e6,
-        "distance from the side that gravity names; per cent are of the picture's width"),
-    GF_PARAM_LENGTH(struct mask, y, -1e6, 1e6,
-                    "distance downwards or upwards; per cent are of the picture's height"),
-    GF_PARAM(struct mask, scale, 1, 0.01, 16, "multiplies the size of the mask (by resize)"),
-    {0},
-};
 
 static void mask_unload(void *params)
 {
@@ -245,7 +224,26 @@ const struct gf_filter gf_mask_filter = {
         "does, so that the mask selects between the two. A picture without alpha gets one unless "
         "there is a base. Files are read once for all pictures of a run.",
     .example = "mask=scale=1.75",
-    GF_PARAMS(struct mask, mask_params),
+    GF_TAKES(
+        struct mask,
+        GF_PARAM_FILE(
+            struct mask, file, NULL,
+            "the mask, a picture of any format that the program reads; by default a badge"),
+        GF_PARAM_FILE(
+            struct mask, base, NULL,
+            "a picture that shows where the mask is dark; without one the picture becomes "
+            "transparent there"),
+        GF_PARAM_CHOICE(struct mask, of, GF_MASK_LUMA, parts,
+                        "what of the mask counts: luma times alpha, or alpha alone"),
+        GF_PARAM_CHOICE(struct mask, inverted, 0, GF_WORDS("off", "on"),
+                        "on: 1 minus this value counts"),
+        GF_PARAM_GRAVITY(struct mask, "where the mask and the base lie"),
+        GF_PARAM_LENGTH(
+            struct mask, x, -1e6, 1e6,
+            "distance from the side that gravity names; per cent are of the picture's width"),
+        GF_PARAM_LENGTH(struct mask, y, -1e6, 1e6,
+                        "distance downwards or upwards; per cent are of the picture's height"),
+        GF_PARAM(struct mask, scale, 1, 0.01, 16, "multiplies the size of the mask (by resize)")),
     .kind = GF_POINT,
     .by_place = true,
     .cost = {.pixel = 2.5},

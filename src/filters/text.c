@@ -36,48 +36,6 @@ struct part {
 enum { SIZE_LEAST = 1, SIZE_MOST = 2000, SIZE_USUAL = 20 };
 
 static const char *const none[] = {"none", NULL};
-static const char *const switches[] = {"no", "yes", NULL};
-static const char *const aligns[] = {"left", "centre", "right", NULL};
-
-static const struct gf_param params[] = {
-    GF_PARAM_TEXT(struct text, text,
-                  "UTF-8; \\n begins a line, \\\\ is a backslash. Quotes keep commas and colons: "
-                  "'a, b\\nc'; 12:30 and https://x.org need none; by default \"text\""),
-    GF_PARAM_FILE(
-        struct text, font, NULL,
-        "a font's file (TrueType, OpenType, Type 1), or the name of a font of this machine, "
-        "such as DejaVu Sans; by default a plain font for ASCII, and DejaVu Sans for "
-        "other letters"),
-    GF_PARAM_RELATIVE(struct text, size, SIZE_USUAL, SIZE_LEAST, SIZE_MOST,
-                      "size of the letters (of an em), in pixels; per cent are of the picture's "
-                      "height"),
-    GF_PARAM_COLOUR(struct text, colour, 0xffffff, NULL, "colour of the letters"),
-    GF_PARAM_GRAVITY(struct text, "where the text lies"),
-    GF_PARAM_LENGTH(
-        struct text, x, -1e6, 1e6,
-        "distance from the side that gravity names; per cent are of the picture's width"),
-    GF_PARAM_LENGTH(struct text, y, -1e6, 1e6,
-                    "distance downwards or upwards; per cent are of the picture's height"),
-    GF_PARAM(struct text, opacity, 1, 0, 1, "multiplies the alpha of the text"),
-    GF_PARAM_COLOUR(struct text, background, -1, none, "colour of a box behind the text"),
-    GF_PARAM_INT(struct text, padding, 0, 0, 1000, "pixels around the text, within its box"),
-    GF_PARAM(struct text, outline, 0, 0, 100, "width of a line around the letters, in pixels"),
-    GF_PARAM_COLOUR(struct text, edge, 0x000000, NULL, "colour of the outline"),
-    GF_PARAM_COLOUR(struct text, shadow, -1, none, "colour of a shadow behind the letters"),
-    GF_PARAM_INT(struct text, distance, 2, 0, 1000,
-                 "pixels by which the shadow lies to the right and below"),
-    GF_PARAM(struct text, soft, 1, 0, 50, "standard deviation of the shadow's blur, in pixels"),
-    GF_PARAM(struct text, angle, 0, -1000, 1000,
-             "turns the text with its box by degrees clockwise"),
-    GF_PARAM_CHOICE(struct text, align, GF_TEXT_LEFT, aligns, "where shorter lines lie"),
-    GF_PARAM(struct text, spacing, 1, 0.1, 10, "multiplies the font's distance of lines"),
-    GF_PARAM_INT(struct text, face, 0, 0, 255, "which font of a collection (.ttc)"),
-    GF_PARAM_FILE(struct text, file, NULL, "a file of UTF-8 whose lines are the text"),
-    GF_PARAM_CHOICE(struct text, fields, 0, switches,
-                    "yes replaces {stem}, {name}, {ext}, {n}, {n:4}, {date}, {time}, {camera}, "
-                    "{lens}, {w} and {h} by what they are for each picture; {{ is a brace"),
-    {0},
-};
 
 static int number_of(const struct gf_colour *colour)
 {
@@ -321,7 +279,47 @@ const struct gf_filter gf_text_filter = {
         "in a run. The result is the same on every device, but may differ between versions of "
         "the libraries.",
     .example = "text=harbour at dusk:size=10:gravity=south:background=#10203a",
-    GF_PARAMS(struct text, params),
+    GF_TAKES(
+        struct text,
+        GF_PARAM_TEXT(
+            struct text, text,
+            "UTF-8; \\n begins a line, \\\\ is a backslash. Quotes keep commas and colons: "
+            "'a, b\\nc'; 12:30 and https://x.org need none; by default \"text\""),
+        GF_PARAM_FILE(
+            struct text, font, NULL,
+            "a font's file (TrueType, OpenType, Type 1), or the name of a font of this machine, "
+            "such as DejaVu Sans; by default a plain font for ASCII, and DejaVu Sans for "
+            "other letters"),
+        GF_PARAM_RELATIVE(
+            struct text, size, SIZE_USUAL, SIZE_LEAST, SIZE_MOST,
+            "size of the letters (of an em), in pixels; per cent are of the picture's "
+            "height"),
+        GF_PARAM_COLOUR(struct text, colour, 0xffffff, NULL, "colour of the letters"),
+        GF_PARAM_GRAVITY(struct text, "where the text lies"),
+        GF_PARAM_LENGTH(
+            struct text, x, -1e6, 1e6,
+            "distance from the side that gravity names; per cent are of the picture's width"),
+        GF_PARAM_LENGTH(struct text, y, -1e6, 1e6,
+                        "distance downwards or upwards; per cent are of the picture's height"),
+        GF_PARAM(struct text, opacity, 1, 0, 1, "multiplies the alpha of the text"),
+        GF_PARAM_COLOUR(struct text, background, -1, none, "colour of a box behind the text"),
+        GF_PARAM_INT(struct text, padding, 0, 0, 1000, "pixels around the text, within its box"),
+        GF_PARAM(struct text, outline, 0, 0, 100, "width of a line around the letters, in pixels"),
+        GF_PARAM_COLOUR(struct text, edge, 0x000000, NULL, "colour of the outline"),
+        GF_PARAM_COLOUR(struct text, shadow, -1, none, "colour of a shadow behind the letters"),
+        GF_PARAM_INT(struct text, distance, 2, 0, 1000,
+                     "pixels by which the shadow lies to the right and below"),
+        GF_PARAM(struct text, soft, 1, 0, 50, "standard deviation of the shadow's blur, in pixels"),
+        GF_PARAM(struct text, angle, 0, -1000, 1000,
+                 "turns the text with its box by degrees clockwise"),
+        GF_PARAM_CHOICE(struct text, align, GF_TEXT_LEFT, GF_WORDS("left", "centre", "right"),
+                        "where shorter lines lie"),
+        GF_PARAM(struct text, spacing, 1, 0.1, 10, "multiplies the font's distance of lines"),
+        GF_PARAM_INT(struct text, face, 0, 0, 255, "which font of a collection (.ttc)"),
+        GF_PARAM_FILE(struct text, file, NULL, "a file of UTF-8 whose lines are the text"),
+        GF_PARAM_CHOICE(struct text, fields, 0, GF_WORDS("no", "yes"),
+                        "yes replaces {stem}, {name}, {ext}, {n}, {n:4}, {date}, {time}, {camera}, "
+                        "{lens}, {w} and {h} by what they are for each picture; {{ is a brace")),
     .kind = GF_POINT,
     .by_place = true,
     .cost = {.pixel = 2.5},

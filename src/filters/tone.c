@@ -28,11 +28,6 @@ struct brightness {
     double x;
 };
 
-static const struct gf_param brightness_params[] = {
-    GF_PARAM(struct brightness, x, 0, -1, 1, "what is added, as a part of the full scale"),
-    {0},
-};
-
 static void brightness_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct brightness *const brightness = stage->params;
@@ -45,7 +40,8 @@ const struct gf_filter gf_brightness_filter = {
     .summary = "lighter or darker",
     .definition = "v + x M for each colour sample, clamped.",
     .example = "brightness=0.2",
-    GF_PARAMS(struct brightness, brightness_params),
+    GF_TAKES(struct brightness, GF_PARAM(struct brightness, x, 0, -1, 1,
+                                         "what is added, as a part of the full scale")),
     .kind = GF_POINT,
     .point = brightness_point,
 };
@@ -54,11 +50,6 @@ const struct gf_filter gf_brightness_filter = {
 
 struct contrast {
     double x;
-};
-
-static const struct gf_param contrast_params[] = {
-    GF_PARAM(struct contrast, x, 1, 0, 10, "factor: 0 is all gray, above 1 more contrast"),
-    {0},
 };
 
 static void contrast_point(const struct gf_stage *stage, struct gf_point_builder *builder)
@@ -73,7 +64,8 @@ const struct gf_filter gf_contrast_filter = {
     .summary = "more or less contrast",
     .definition = "(v - M/2) x + M/2 for each colour sample, clamped.",
     .example = "contrast=1.8",
-    GF_PARAMS(struct contrast, contrast_params),
+    GF_TAKES(struct contrast, GF_PARAM(struct contrast, x, 1, 0, 10,
+                                       "factor: 0 is all gray, above 1 more contrast")),
     .kind = GF_POINT,
     .point = contrast_point,
 };
@@ -82,11 +74,6 @@ const struct gf_filter gf_contrast_filter = {
 
 struct exposure {
     double ev;
-};
-
-static const struct gf_param exposure_params[] = {
-    GF_PARAM(struct exposure, ev, 0, -10, 10, "stops: each doubles the light, -1 halves it"),
-    {0},
 };
 
 static void exposure_point(const struct gf_stage *stage, struct gf_point_builder *builder)
@@ -104,17 +91,13 @@ const struct gf_filter gf_exposure_filter = {
     .definition = "sRGB to linear light (IEC 61966-2-1), times 2^ev, clamped, back to sRGB; for "
                   "each colour sample.",
     .example = "exposure=1.5",
-    GF_PARAMS(struct exposure, exposure_params),
+    GF_TAKES(struct exposure, GF_PARAM(struct exposure, ev, 0, -10, 10,
+                                       "stops: each doubles the light, -1 halves it")),
     .kind = GF_POINT,
     .point = exposure_point,
 };
 
 /* gamma: lightens or darkens the middle tones. */
-
-static const struct gf_param gamma_params[] = {
-    GF_PARAM(struct gf_gamma, value, 1, 0.01, 100, "the exponent is 1 / value: above 1 lightens"),
-    {0},
-};
 
 static void gamma_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
@@ -128,7 +111,8 @@ const struct gf_filter gf_gamma_filter = {
     .summary = "gamma correction",
     .definition = "M (v / M)^(1 / value) for each colour sample.",
     .example = "gamma=2.2",
-    GF_PARAMS(struct gf_gamma, gamma_params),
+    GF_TAKES(struct gf_gamma, GF_PARAM(struct gf_gamma, value, 1, 0.01, 100,
+                                       "the exponent is 1 / value: above 1 lightens")),
     .kind = GF_POINT,
     .point = gamma_point,
 };
@@ -141,17 +125,6 @@ struct levels {
 };
 
 enum { LEVELS_ALL };
-
-static const char *const channel_names[] = {"all", "red", "green", "blue", NULL};
-
-static const struct gf_param levels_params[] = {
-    GF_PARAM(struct levels, black, 0, 0, 1, "what becomes black, as a part of the full scale"),
-    GF_PARAM(struct levels, white, 1, 0, 1, "what becomes white; below black: a negative"),
-    GF_PARAM(struct levels, gamma, 1, 0.01, 100, "the exponent is 1 / gamma: above 1 lightens"),
-    GF_PARAM_CHOICE(struct levels, channel, LEVELS_ALL, channel_names,
-                    "all colour channels, or one, which a gray picture does not have"),
-    {0},
-};
 
 static void levels_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
@@ -175,7 +148,13 @@ const struct gf_filter gf_levels_filter = {
                   "Gray pictures have no red, green or blue, and stay as they are where one of "
                   "these is asked for.",
     .example = "levels=0.1:0.5:1.2",
-    GF_PARAMS(struct levels, levels_params),
+    GF_TAKES(
+        struct levels,
+        GF_PARAM(struct levels, black, 0, 0, 1, "what becomes black, as a part of the full scale"),
+        GF_PARAM(struct levels, white, 1, 0, 1, "what becomes white; below black: a negative"),
+        GF_PARAM(struct levels, gamma, 1, 0.01, 100, "the exponent is 1 / gamma: above 1 lightens"),
+        GF_PARAM_CHOICE(struct levels, channel, LEVELS_ALL, GF_WORDS("all", "red", "green", "blue"),
+                        "all colour channels, or one, which a gray picture does not have")),
     .kind = GF_POINT,
     .point = levels_point,
 };
@@ -189,7 +168,6 @@ struct curves {
                                              * input level and an output level */
 };
 
-static const char *const names[] = {"lighter", "darker", "contrast", "matte", "negative", NULL};
 static const char *const points[] = {
     "0 0/0.4 0.5/1 1",
     "0 0/0.5 0.4/1 1",
@@ -199,7 +177,9 @@ static const char *const points[] = {
 };
 
 #define CURVE(member, help) \
-    GF_PARAM_MATRIX_OF(struct curves, member, false, 0, 1, names, points, help)
+    GF_PARAM_MATRIX_OF(struct curves, member, false, 0, 1, \
+                       GF_WORDS("lighter", "darker", "contrast", "matte", "negative"), points, \
+                       help)
 
 static const struct gf_param curves_params[] = {
     CURVE(all, "points of the curve of all colour channels: from to/from to/.., parts of the full "
@@ -346,11 +326,6 @@ struct solarize {
     double threshold;
 };
 
-static const struct gf_param solarize_params[] = {
-    GF_PARAM(struct solarize, threshold, 0.5, 0, 1, "part of the full scale"),
-    {0},
-};
-
 static void solarize_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct solarize *const solarize = stage->params;
@@ -364,22 +339,13 @@ const struct gf_filter gf_solarize_filter = {
     .summary = "bright tones turn into their negative",
     .definition = "M - v where the sample, rounded, is threshold M or more, else v; as Pillow's "
                   "ImageOps.solarize.",
-    GF_PARAMS(struct solarize, solarize_params),
+    GF_TAKES(struct solarize,
+             GF_PARAM(struct solarize, threshold, 0.5, 0, 1, "part of the full scale")),
     .kind = GF_POINT,
     .point = solarize_point,
 };
 
 /* posterize: reduces the picture to few levels, with or without an ordered dither. */
-
-static const char *const dither_names[] = {"none", "bayer2", "bayer4", "bayer8", NULL};
-
-static const struct gf_param posterize_params[] = {
-    GF_PARAM_INT(struct gf_posterize, levels, 4, 2, 256, "levels a channel, evenly spaced"),
-    GF_PARAM_CHOICE(struct gf_posterize, dither, GF_DITHER_NONE, dither_names,
-                    "the side of the Bayer matrix by which pixels between two levels are shared "
-                    "out"),
-    {0},
-};
 
 /* An ordered dither's matrix of thresholds, which has 2^order rows and columns. */
 struct bayer {
@@ -435,7 +401,14 @@ const struct gf_filter gf_posterize_filter = {
         "(B + 1/2) / side^2, B of Bayer's matrix (B. E. Bayer, 1973): 0 2/3 1 of side 2, and 4 B + "
         "0 2/3 1 of twice the side.",
     .example = "posterize=3:bayer4",
-    GF_PARAMS(struct gf_posterize, posterize_params),
+    GF_TAKES(
+        struct gf_posterize,
+        GF_PARAM_INT(struct gf_posterize, levels, 4, 2, 256, "levels a channel, evenly spaced"),
+        GF_PARAM_CHOICE(
+            struct gf_posterize, dither, GF_DITHER_NONE,
+            GF_WORDS("none", "bayer2", "bayer4", "bayer8"),
+            "the side of the Bayer matrix by which pixels between two levels are shared "
+            "out")),
     .kind = GF_POINT,
     .by_place = true,
     .cost = {.pixel = 2.5},

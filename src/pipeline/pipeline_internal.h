@@ -213,10 +213,10 @@ struct gf_remote_work {
 };
 /* What the remote reports of a picture. Members of struct gf_profile's names mean the same. */
 struct gf_remote_result {
-    int64_t in_end;    /* bytes written from the start of the output */
+    int64_t in_end;    /* the position in the input behind the picture, in bytes */
     int64_t out_bytes; /* written from the start of the output */
-    int lanes, band_rows, quality, frames;
-    bool device_decoded, device_encoded;
+    int32_t lanes, band_rows, quality, frames;
+    uint32_t device_decoded, device_encoded; /* 0 or 1 */
     char device[96];
     double run_s; /* seconds from the request to the result */
     /* The spans within run_s, whose times count from its begin. */

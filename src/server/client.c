@@ -315,8 +315,6 @@ void gf_server_start(int device, int idle_s)
             .arguments = arguments, .environment = environ, .apart = POSIX_SPAWN_SETSID});
 }
 
-extern char **environ;
-
 struct gf_helper {
     pid_t process;
     int device;

@@ -86,14 +86,15 @@ static bool times_are_good(const struct gf_times *times)
 
 static bool result_is_good(const struct gf_server_result *result)
 {
+    const struct gf_remote_result *const picture = &result->picture;
     bool good = result->status < GF_STATUS_COUNT &&
-                (result->device_decoded | result->device_encoded) <= 1 && result->in_end >= 0 &&
-                result->frames >= 0 && result->out_bytes >= 0 &&
-                ends(result->device, sizeof result->device) &&
+                (picture->device_decoded | picture->device_encoded) <= 1 && picture->in_end >= 0 &&
+                picture->frames >= 0 && picture->out_bytes >= 0 &&
+                ends(picture->device, sizeof picture->device) &&
                 ends(result->text, sizeof result->text);
     for (int i = 0; i < GF_SPAN_KINDS; i++)
-        good &= times_are_good(&result->spans[i]);
-    return good && is_time(result->run_s);
+        good &= times_are_good(&picture->spans[i]);
+    return good && is_time(picture->run_s);
 }
 
 enum gf_server_type gf_server_check(const union gf_server_message *message, size_t size)
@@ -169,37 +170,16 @@ void gf_server_write_result(enum gf_status status, const struct gf_error *error,
     struct gf_server_result *const message = &into->result;
     gf_server_prepare(into, GF_SERVER_RESULT);
     message->status = status;
-    if (status) {
+    if (status)
         snprintf(message->text, sizeof message->text, "%s", error->text);
-        return;
-    }
-    message->device_decoded = result->device_decoded;
-    message->device_encoded = result->device_encoded;
-    message->quality = result->quality;
-    message->frames = result->frames;
-    message->lanes = result->lanes;
-    message->band_rows = result->band_rows;
-    message->in_end = result->in_end;
-    message->out_bytes = result->out_bytes;
-    message->run_s = result->run_s;
-    memcpy(message->spans, result->spans, sizeof message->spans);
-    snprintf(message->device, sizeof message->device, "%s", result->device);
+    else
+        message->picture = *result;
 }
 
 enum gf_status gf_server_read_result(const struct gf_server_result *message,
                                      struct gf_remote_result *result, struct gf_error *error)
 {
-    *result = (struct gf_remote_result){.in_end = message->in_end,
-                                        .out_bytes = message->out_bytes,
-                                        .lanes = message->lanes,
-                                        .band_rows = message->band_rows,
-                                        .device_decoded = message->device_decoded,
-                                        .device_encoded = message->device_encoded,
-                                        .quality = message->quality,
-                                        .frames = message->frames};
-    memcpy(result->device, message->device, sizeof result->device);
-    result->run_s = message->run_s;
-    memcpy(result->spans, message->spans, sizeof result->spans);
+    *result = message->picture;
     if (!message->status)
         return GF_OK;
     return gf_fail(error, (enum gf_status)message->status, "%s",

@@ -22,7 +22,7 @@
 #include "pipeline/pipeline_internal.h"
 
 enum {
-    GF_SERVER_VERSION = 9,
+    GF_SERVER_VERSION = 10,
     GF_SERVER_BEAT_MS = 500,
     GF_SERVER_PATIENCE_MS = 2000,
     GF_SERVER_CHAIN_SIZE = 8192,
@@ -111,12 +111,8 @@ struct gf_server_warning {
 
 struct gf_server_result {
     struct gf_server_head head;
-    uint32_t status, device_decoded, device_encoded;
-    int32_t lanes, band_rows, quality, frames;
-    int64_t in_end, out_bytes;
-    double run_s;
-    struct gf_times spans[GF_SPAN_KINDS];
-    char device[sizeof((struct gf_profile *)0)->device];
+    uint32_t status;
+    struct gf_remote_result picture;               /* if the status is GF_OK */
     char text[sizeof((struct gf_error *)0)->text]; /* the message of a failure */
 };
 

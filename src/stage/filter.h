@@ -288,9 +288,13 @@ struct gf_filter {
     gf_launcher *cuda_stacked;
 };
 
-/* Initialises a filter's parameters: type_ is the struct that holds them, list_ their
- * declarations. */
+/* Initialise a filter's parameters: type_ is the struct that holds them; their declarations follow,
+ * or are list_, which several filters share. */
+#define GF_TAKES(type_, ...) GF_PARAMS(type_, ((const struct gf_param[]){__VA_ARGS__, {0}}))
 #define GF_PARAMS(type_, list_) .params = list_, .params_size = sizeof(type_)
+
+/* The words of a choice, or those that a number or a colour may be instead. */
+#define GF_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* Declares a parameter of a filter: member_ of the struct type_, its default, its range, and its
  * help, which names the unit. */

@@ -5,11 +5,6 @@ struct falloff {
     double strength;
 };
 
-static const struct gf_param params[] = {
-    GF_PARAM(struct falloff, strength, 0.5, 0, 1, "how dark the corners get: 1 is black"),
-    {0},
-};
-
 struct lens {
     double middle_x, middle_y, corner; /* pixels; the corner's distance from the middle */
     double strength;
@@ -48,7 +43,8 @@ const struct gf_filter gf_falloff_filter = {
     .name = "falloff",
     .summary = "darker corners",
     .definition = "v (1 - strength d^2), d the distance from the middle, 1 in the corners.",
-    GF_PARAMS(struct falloff, params),
+    GF_TAKES(struct falloff,
+             GF_PARAM(struct falloff, strength, 0.5, 0, 1, "how dark the corners get: 1 is black")),
     .kind = GF_POINT,
     .cost = {.pixel = 2},
     .point = point,

@@ -11,12 +11,6 @@ struct raise {
     int border;
 };
 
-static const struct gf_param params[] = {
-    GF_PARAM(struct raise, strength, 1, 0, 10, "how much of the difference is added"),
-    GF_PARAM_BORDER(struct raise),
-    {0},
-};
-
 static int radius(const void *params_)
 {
     return 1;
@@ -76,7 +70,9 @@ const struct gf_filter gf_raise_filter = {
     .name = "raise",
     .summary = "relief, lit from the upper left",
     .definition = "v + strength * (the sample below right - the sample above left). Alpha is kept.",
-    GF_PARAMS(struct raise, params),
+    GF_TAKES(struct raise,
+             GF_PARAM(struct raise, strength, 1, 0, 10, "how much of the difference is added"),
+             GF_PARAM_BORDER(struct raise)),
     .kind = GF_STENCIL,
     .cost = {.pixel = 20},
     .radius = radius,

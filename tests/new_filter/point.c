@@ -5,11 +5,6 @@ struct NAME {
     double strength;
 };
 
-static const struct gf_param params[] = {
-    GF_PARAM(struct NAME, strength, 0.5, 0, 1, "how much lighter: 0 leaves the picture as it is"),
-    {0},
-};
-
 /* The filter's own formula: what it makes of a colour sample, both as parts of the full scale. */
 static double formula(const void *context, int channel, double v)
 {
@@ -28,7 +23,8 @@ const struct gf_filter gf_NAME_filter = {
     .name = "NAME",
     .summary = "lighter middle tones",
     .definition = "v + strength v (1 - v) for each colour sample v, a part of the full scale.",
-    GF_PARAMS(struct NAME, params),
+    GF_TAKES(struct NAME, GF_PARAM(struct NAME, strength, 0.5, 0, 1,
+                                   "how much lighter: 0 leaves the picture as it is")),
     .kind = GF_POINT,
     .point = point,
 };

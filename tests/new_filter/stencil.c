@@ -11,12 +11,6 @@ struct NAME {
     int border;
 };
 
-static const struct gf_param params[] = {
-    GF_PARAM(struct NAME, strength, 0.5, 0, 1, "how much of the mean there is: 1 is all"),
-    GF_PARAM_BORDER(struct NAME),
-    {0},
-};
-
 /* The filter's own formula. row[RADIUS][0] is the sample, row[0][-step] that above it to the left,
  * and so on up to row[2 RADIUS][RADIUS step]. Samples are 0..255, or 0..65535. */
 static float formula(const struct NAME *NAME, const float *const row[ROWS], int step)
@@ -102,7 +96,9 @@ const struct gf_filter gf_NAME_filter = {
     .name = "NAME",
     .summary = "each sample mixed with the mean of its neighbourhood",
     .definition = "v + strength (m - v), m the mean of the 3x3 samples around v. Alpha is kept.",
-    GF_PARAMS(struct NAME, params),
+    GF_TAKES(struct NAME,
+             GF_PARAM(struct NAME, strength, 0.5, 0, 1, "how much of the mean there is: 1 is all"),
+             GF_PARAM_BORDER(struct NAME)),
     .kind = GF_STENCIL,
     .cost = {.pixel = 20},
     .radius = radius,

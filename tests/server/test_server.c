@@ -134,7 +134,7 @@ static void test_bad_messages(void **state)
     message.result.status = GF_STATUS_COUNT;
     assert_int_equal(gf_server_check(&message, sizeof message.result), 0);
     message.result.status = GF_OK;
-    message.result.spans[0].sum_s = -1;
+    message.result.picture.spans[0].sum_s = -1;
     assert_int_equal(gf_server_check(&message, sizeof message.result), 0);
 }
 

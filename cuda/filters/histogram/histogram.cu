@@ -293,11 +293,7 @@ extern "C" int gf_histogram_cuda(const struct gf_view *view, enum gf_statistic s
 
 /* Counts a histogram in a table in the shared memory of each block. */
 
-extern "C" int gf_histogram_shared_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                        unsigned long long *count, const void *tables, void *stream)
-{
-    return count_by<struct table_method<ONE_TABLE>>(view, statistic, count, tables, stream);
-}
+GF_COUNTS(gf_histogram_shared_cuda, count_by<struct table_method<ONE_TABLE>>)
 
 /* Finds the lowest and the highest level of a picture. Every thread does atomic operations in the
  * scope of its block (Programming Guide 2.2.5). */
@@ -321,8 +317,4 @@ struct by_atomics {
     }
 };
 
-extern "C" int gf_extremes_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                unsigned long long *count, const void *tables, void *stream)
-{
-    return find_extremes<struct by_atomics>(view, statistic, count, tables, stream);
-}
+GF_COUNTS(gf_extremes_cuda, find_extremes<struct by_atomics>)

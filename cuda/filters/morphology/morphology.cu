@@ -48,15 +48,8 @@ static int extreme(const struct gf_launch *launch, bool dilates)
                : gf_morphology_chords(launch, morphology, flip);
 }
 
-extern "C" int gf_dilate_cuda(const struct gf_launch *launch)
-{
-    return extreme(launch, true);
-}
-
-extern "C" int gf_erode_cuda(const struct gf_launch *launch)
-{
-    return extreme(launch, false);
-}
+GF_LAUNCHES(gf_dilate_cuda, extreme(launch, true))
+GF_LAUNCHES(gf_erode_cuda, extreme(launch, false))
 
 struct difference_args {
     const unsigned char *from, *what, *original; /* row 0 of the result in each picture */

@@ -1,6 +1,3 @@
 #include "cuda/filters/normalmap/normalmap.cuh"
 
-extern "C" int gf_normalmap_cuda(const struct gf_launch *launch)
-{
-    return launch_normalmap<corrected_root>(launch);
-}
+GF_LAUNCHES(gf_normalmap_cuda, launch_normalmap<corrected_root>(launch))

@@ -106,18 +106,12 @@ static int launch_pixels(const struct gf_launch *launch, bool resident)
 }
 
 /* Launches as many threads as pixels, as in the first kernel of the programming guides. */
-extern "C" int gf_point_pixel_cuda(const struct gf_launch *launch)
-{
-    return launch_pixels(launch, false);
-}
+GF_LAUNCHES(gf_point_pixel_cuda, launch_pixels(launch, false))
 
 /* Starts as many blocks as the multiprocessors hold at once; each thread makes several pixels (CUDA
  * Performance Optimization, grid size heuristics: thousands of blocks are enough to scale, and
  * starting more costs time). */
-extern "C" int gf_point_grid_stride_cuda(const struct gf_launch *launch)
-{
-    return launch_pixels(launch, true);
-}
+GF_LAUNCHES(gf_point_grid_stride_cuda, launch_pixels(launch, true))
 
 /* Lists of point filters with operations that the other kernels do not contain: operations that mix
  * channels, read curves or tables, make alpha, or need a pixel's position. Short programs have

@@ -1,9 +1,6 @@
 #include "cuda/filters/sobel/sobel_rolling.cuh"
 
-extern "C" int gf_sobel_cuda(const struct gf_launch *launch)
-{
-    return launch_rolling<estimated_root, corrected_root>(launch);
-}
+GF_LAUNCHES(gf_sobel_cuda, launch_rolling<estimated_root, corrected_root>(launch))
 
 /* Launches sobel with tables or conversions of alpha in the same kernel. With tables there are
  * kernels only for Sobel's weights, and for scales for which gf_sobel_estimate_suffices(), such as

@@ -330,12 +330,5 @@ static int start_format(const struct gf_launch *from, bool may_tile)
     return cudaErrorInvalidValue; /* other pictures with alpha arrive in 16 bits */
 }
 
-extern "C" int gf_warp_cuda(const struct gf_launch *launch)
-{
-    return start_format(launch, true);
-}
-
-extern "C" int gf_warp_direct_cuda(const struct gf_launch *launch)
-{
-    return start_format(launch, false);
-}
+GF_LAUNCHES(gf_warp_cuda, start_format(launch, true))
+GF_LAUNCHES(gf_warp_direct_cuda, start_format(launch, false))

@@ -138,17 +138,6 @@ template <class Power, bool TILED> static int launch_channels(const struct gf_la
     });
 }
 
-extern "C" int gf_bilateral_global_cuda(const struct gf_launch *launch)
-{
-    return launch_channels<power_of_e, false>(launch);
-}
-
-extern "C" int gf_bilateral_intrinsic_cuda(const struct gf_launch *launch)
-{
-    return launch_channels<power_of_e_intrinsic, false>(launch);
-}
-
-extern "C" int gf_bilateral_shared_cuda(const struct gf_launch *launch)
-{
-    return launch_channels<power_of_e_intrinsic, true>(launch);
-}
+GF_LAUNCHES(gf_bilateral_global_cuda, launch_channels<power_of_e, false>(launch))
+GF_LAUNCHES(gf_bilateral_intrinsic_cuda, launch_channels<power_of_e_intrinsic, false>(launch))
+GF_LAUNCHES(gf_bilateral_shared_cuda, launch_channels<power_of_e_intrinsic, true>(launch))

@@ -138,20 +138,9 @@ template <bool ASYNC> static int launch_tiled(const struct gf_launch *launch, bo
                      launch, blur->border, gauss_constant_op16(&blur->gauss), padded);
 }
 
-extern "C" int gf_blur_shared_cuda(const struct gf_launch *launch)
-{
-    return launch_tiled<false>(launch, false);
-}
-
-extern "C" int gf_blur_padded_cuda(const struct gf_launch *launch)
-{
-    return launch_tiled<false>(launch, true);
-}
-
-extern "C" int gf_blur_async_cuda(const struct gf_launch *launch)
-{
-    return launch_tiled<true>(launch, true);
-}
+GF_LAUNCHES(gf_blur_shared_cuda, launch_tiled<false>(launch, false))
+GF_LAUNCHES(gf_blur_padded_cuda, launch_tiled<false>(launch, true))
+GF_LAUNCHES(gf_blur_async_cuda, launch_tiled<true>(launch, true))
 
 /* ---- blur: several results per thread ---- */
 
@@ -370,17 +359,6 @@ template <bool ASYNC> static int launch_box_tiled(const struct gf_launch *launch
                                                       padded);
 }
 
-extern "C" int gf_boxblur_shared_cuda(const struct gf_launch *launch)
-{
-    return launch_box_tiled<false>(launch, false);
-}
-
-extern "C" int gf_boxblur_padded_cuda(const struct gf_launch *launch)
-{
-    return launch_box_tiled<false>(launch, true);
-}
-
-extern "C" int gf_boxblur_async_cuda(const struct gf_launch *launch)
-{
-    return launch_box_tiled<true>(launch, true);
-}
+GF_LAUNCHES(gf_boxblur_shared_cuda, launch_box_tiled<false>(launch, false))
+GF_LAUNCHES(gf_boxblur_padded_cuda, launch_box_tiled<false>(launch, true))
+GF_LAUNCHES(gf_boxblur_async_cuda, launch_box_tiled<true>(launch, true))

@@ -212,25 +212,17 @@ static int launch_window(const struct gf_launch *launch, const Args &args, void 
     return cudaGetLastError();
 }
 
-extern "C" int gf_convolve_global_cuda(const struct gf_launch *launch)
-{
-    return launch_window(launch, global_args(launch),
-                         convolve_window_kernel<unsigned char, struct global_weights>,
-                         convolve_window_kernel<unsigned short, struct global_weights>);
-}
-
-extern "C" int gf_convolve_shared_taps_cuda(const struct gf_launch *launch)
-{
-    return launch_window(launch, global_args(launch), convolve_shared_taps_kernel<unsigned char>,
-                         convolve_shared_taps_kernel<unsigned short>);
-}
-
-extern "C" int gf_convolve_constant_cuda(const struct gf_launch *launch)
-{
-    return launch_window(launch, constant_args(launch),
-                         convolve_window_kernel<unsigned char, struct constant_weights>,
-                         convolve_window_kernel<unsigned short, struct constant_weights>);
-}
+GF_LAUNCHES(gf_convolve_global_cuda,
+            launch_window(launch, global_args(launch),
+                          convolve_window_kernel<unsigned char, struct global_weights>,
+                          convolve_window_kernel<unsigned short, struct global_weights>))
+GF_LAUNCHES(gf_convolve_shared_taps_cuda,
+            launch_window(launch, global_args(launch), convolve_shared_taps_kernel<unsigned char>,
+                          convolve_shared_taps_kernel<unsigned short>))
+GF_LAUNCHES(gf_convolve_constant_cuda,
+            launch_window(launch, constant_args(launch),
+                          convolve_window_kernel<unsigned char, struct constant_weights>,
+                          convolve_window_kernel<unsigned short, struct constant_weights>))
 
 extern "C" int gf_convolve_texture_cuda(const struct gf_launch *launch)
 {
@@ -271,14 +263,9 @@ template <class Sample, bool ASYNC> static int launch_tile_of(const struct gf_la
     return cudaGetLastError();
 }
 
-extern "C" int gf_convolve_shared_cuda(const struct gf_launch *launch)
-{
-    return launch->in.format.bits == 8 ? launch_tile_of<unsigned char, false>(launch)
-                                       : launch_tile_of<unsigned short, false>(launch);
-}
-
-extern "C" int gf_convolve_async_cuda(const struct gf_launch *launch)
-{
-    return launch->in.format.bits == 8 ? launch_tile_of<unsigned char, true>(launch)
-                                       : launch_tile_of<unsigned short, true>(launch);
-}
+GF_LAUNCHES(gf_convolve_shared_cuda, launch->in.format.bits == 8
+                                         ? launch_tile_of<unsigned char, false>(launch)
+                                         : launch_tile_of<unsigned short, false>(launch))
+GF_LAUNCHES(gf_convolve_async_cuda, launch->in.format.bits == 8
+                                        ? launch_tile_of<unsigned char, true>(launch)
+                                        : launch_tile_of<unsigned short, true>(launch))

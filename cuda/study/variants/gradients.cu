@@ -82,10 +82,7 @@ extern "C" int gf_sobel_global_cuda(const struct gf_launch *launch)
     return cudaGetLastError();
 }
 
-extern "C" int gf_sobel_sqrtf_cuda(const struct gf_launch *launch)
-{
-    return launch_rolling<rounded_root, rounded_root>(launch);
-}
+GF_LAUNCHES(gf_sobel_sqrtf_cuda, launch_rolling<rounded_root, rounded_root>(launch))
 
 /* ---- normalmap ---- */
 
@@ -130,7 +127,4 @@ extern "C" int gf_normalmap_global_cuda(const struct gf_launch *launch)
     return cudaGetLastError();
 }
 
-extern "C" int gf_normalmap_sqrtf_cuda(const struct gf_launch *launch)
-{
-    return launch_normalmap<rounded_root>(launch);
-}
+GF_LAUNCHES(gf_normalmap_sqrtf_cuda, launch_normalmap<rounded_root>(launch))

@@ -8,18 +8,8 @@
 #include "cuda/filters/histogram/extremes.cuh"
 #include "cuda/filters/histogram/histogram_table.cuh"
 
-extern "C" int gf_histogram_global_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                        unsigned long long *count, const void *tables, void *stream)
-{
-    return count_by<struct global_method>(view, statistic, count, tables, stream);
-}
-
-extern "C" int gf_histogram_aggregated_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                            unsigned long long *count, const void *tables,
-                                            void *stream)
-{
-    return count_by<struct table_method<AGGREGATED>>(view, statistic, count, tables, stream);
-}
+GF_COUNTS(gf_histogram_global_cuda, count_by<struct global_method>)
+GF_COUNTS(gf_histogram_aggregated_cuda, count_by<struct table_method<AGGREGATED>>)
 
 /* Counts in a table for each warp. The variant refuses 16 bits, whose tables are too large for
  * that. */
@@ -35,12 +25,7 @@ extern "C" int gf_histogram_warp_cuda(const struct gf_view *view, enum gf_statis
                : cudaErrorInvalidValue;
 }
 
-extern "C" int gf_histogram_cluster_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                         unsigned long long *count, const void *tables,
-                                         void *stream)
-{
-    return count_by<struct cluster_method>(view, statistic, count, tables, stream);
-}
+GF_COUNTS(gf_histogram_cluster_cuda, count_by<struct cluster_method>)
 
 /* ---- the lowest and the highest level: other ways than cuda/filters/histogram/histogram.cu ----
  */
@@ -127,20 +112,6 @@ struct by_groups {
     }
 };
 
-extern "C" int gf_extremes_shared_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                       unsigned long long *count, const void *tables, void *stream)
-{
-    return find_extremes<struct by_shared>(view, statistic, count, tables, stream);
-}
-
-extern "C" int gf_extremes_warp_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                     unsigned long long *count, const void *tables, void *stream)
-{
-    return find_extremes<struct by_warp>(view, statistic, count, tables, stream);
-}
-
-extern "C" int gf_extremes_groups_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                       unsigned long long *count, const void *tables, void *stream)
-{
-    return find_extremes<struct by_groups>(view, statistic, count, tables, stream);
-}
+GF_COUNTS(gf_extremes_shared_cuda, find_extremes<struct by_shared>)
+GF_COUNTS(gf_extremes_warp_cuda, find_extremes<struct by_warp>)
+GF_COUNTS(gf_extremes_groups_cuda, find_extremes<struct by_groups>)

@@ -9,16 +9,10 @@
 #include "pixel/sample.h"
 
 /* The kernels of cuda/filters/point, with memory accesses of one sample. */
-extern "C" int gf_point_bytes_cuda(const struct gf_launch *launch)
-{
-    return launch_point<unsigned char>(launch);
-}
+GF_LAUNCHES(gf_point_bytes_cuda, launch_point<unsigned char>(launch))
 
 /* The kernels of cuda/filters/point, with memory accesses of 4 bytes. */
-extern "C" int gf_point_words_cuda(const struct gf_launch *launch)
-{
-    return launch_point<unsigned>(launch);
-}
+GF_LAUNCHES(gf_point_words_cuda, launch_point<unsigned>(launch))
 
 /* ---- gamma ---- */
 
@@ -129,20 +123,9 @@ template <class POWER> static int launch_gamma(const struct gf_launch *launch)
     return cudaGetLastError();
 }
 
-extern "C" int gf_gamma_powf_cuda(const struct gf_launch *launch)
-{
-    return launch_gamma<by_powf>(launch);
-}
-
-extern "C" int gf_gamma_exp2f_cuda(const struct gf_launch *launch)
-{
-    return launch_gamma<by_exp2f>(launch);
-}
-
-extern "C" int gf_gamma_intrinsic_cuda(const struct gf_launch *launch)
-{
-    return launch_gamma<by_intrinsic>(launch);
-}
+GF_LAUNCHES(gf_gamma_powf_cuda, launch_gamma<by_powf>(launch))
+GF_LAUNCHES(gf_gamma_exp2f_cuda, launch_gamma<by_exp2f>(launch))
+GF_LAUNCHES(gf_gamma_intrinsic_cuda, launch_gamma<by_intrinsic>(launch))
 
 /* ---- threshold ---- */
 
@@ -277,17 +260,6 @@ template <class CHOICE> static int launch_threshold(const struct gf_launch *laun
     });
 }
 
-extern "C" int gf_threshold_branch_cuda(const struct gf_launch *launch)
-{
-    return launch_threshold<branch>(launch);
-}
-
-extern "C" int gf_threshold_predicated_cuda(const struct gf_launch *launch)
-{
-    return launch_threshold<predicated>(launch);
-}
-
-extern "C" int gf_threshold_branch_free_cuda(const struct gf_launch *launch)
-{
-    return launch_threshold<branch_free>(launch);
-}
+GF_LAUNCHES(gf_threshold_branch_cuda, launch_threshold<branch>(launch))
+GF_LAUNCHES(gf_threshold_predicated_cuda, launch_threshold<predicated>(launch))
+GF_LAUNCHES(gf_threshold_branch_free_cuda, launch_threshold<branch_free>(launch))

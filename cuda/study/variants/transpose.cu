@@ -165,27 +165,8 @@ template <class KERNEL> static int launch_all(const struct gf_launch *launch)
     return cudaGetLastError();
 }
 
-extern "C" int gf_transpose_naive_cuda(const struct gf_launch *launch)
-{
-    return launch_all<naive>(launch);
-}
-
-extern "C" int gf_transpose_blocks_cuda(const struct gf_launch *launch)
-{
-    return launch_all<blocks<SIDE, SIDE>>(launch);
-}
-
-extern "C" int gf_transpose_narrow_cuda(const struct gf_launch *launch)
-{
-    return launch_all<blocks<8, SIDE>>(launch);
-}
-
-extern "C" int gf_transpose_shared_cuda(const struct gf_launch *launch)
-{
-    return launch_all<shared<0>>(launch);
-}
-
-extern "C" int gf_transpose_padded_cuda(const struct gf_launch *launch)
-{
-    return launch_all<shared<1>>(launch);
-}
+GF_LAUNCHES(gf_transpose_naive_cuda, launch_all<naive>(launch))
+GF_LAUNCHES(gf_transpose_blocks_cuda, launch_all<blocks<SIDE, SIDE>>(launch))
+GF_LAUNCHES(gf_transpose_narrow_cuda, launch_all<blocks<8, SIDE>>(launch))
+GF_LAUNCHES(gf_transpose_shared_cuda, launch_all<shared<0>>(launch))
+GF_LAUNCHES(gf_transpose_padded_cuda, launch_all<shared<1>>(launch))

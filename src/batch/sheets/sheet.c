@@ -17,15 +17,13 @@ enum { SIDE_MAX = 65535, GAP_MAX = 10000, COUNT_MAX = 1000000 };
 
 /* The names after the third are other spellings of the first two. */
 static const char *const directions[] = {"across", "down", "grid", "horizontal", "vertical", NULL};
-static const char *const transparent[] = {"transparent", NULL};
-static const char *const failures[] = {"refuse", "empty", NULL};
 
 #define PARAM_GAP(gap_) \
     GF_PARAM_INT(struct gf_sheet, gap, gap_, 0, GAP_MAX, "pixels between two pictures")
 #define PARAM_MARGIN(margin_) \
     GF_PARAM_INT(struct gf_sheet, margin, margin_, 0, GAP_MAX, "pixels around all pictures")
 #define PARAM_BACKGROUND \
-    GF_PARAM_COLOUR(struct gf_sheet, background, 0xffffff, transparent, \
+    GF_PARAM_COLOUR(struct gf_sheet, background, 0xffffff, GF_WORDS("transparent"), \
                     "colour where no picture is")
 #define PARAM_GRAVITY \
     GF_PARAM_GRAVITY(struct gf_sheet, "where a picture lies that is smaller than its place")
@@ -34,19 +32,6 @@ static const char *const failures[] = {"refuse", "empty", NULL};
     GF_PARAM_FILE(struct gf_sheet, places, NULL, \
                   "a file that gets the place of each picture, for sprites: .css has a rule " \
                   ".sprite-STEM for each, .json a texture atlas; by default none")
-
-static const struct gf_param join_params[] = {
-    GF_PARAM_CHOICE(struct gf_sheet, direction, GF_SHEET_ACROSS, directions,
-                    "across: side by side; down: one below the other; grid: in rows and columns"),
-    GF_PARAM_INT(struct gf_sheet, columns, 0, 0, COUNT_MAX,
-                 "columns of a grid; 0: as many as rows, or one more"),
-    PARAM_GAP(0),
-    PARAM_MARGIN(0),
-    PARAM_BACKGROUND,
-    PARAM_GRAVITY,
-    PARAM_PLACES,
-    {0},
-};
 
 static const struct gf_filter join_declaration = {
     .name = "--join",
@@ -61,35 +46,15 @@ static const struct gf_filter join_declaration = {
         "pictures are in memory, and more than --memory allows are refused. If a picture fails, "
         "nothing is written.",
     .example = "--join=across:gap=8",
-    GF_PARAMS(struct gf_sheet, join_params),
+    GF_TAKES(struct gf_sheet,
+             GF_PARAM_CHOICE(
+                 struct gf_sheet, direction, GF_SHEET_ACROSS, directions,
+                 "across: side by side; down: one below the other; grid: in rows and columns"),
+             GF_PARAM_INT(struct gf_sheet, columns, 0, 0, COUNT_MAX,
+                          "columns of a grid; 0: as many as rows, or one more"),
+             PARAM_GAP(0), PARAM_MARGIN(0), PARAM_BACKGROUND, PARAM_GRAVITY, PARAM_PLACES),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
-};
-
-static const struct gf_param sheet_params[] = {
-    GF_PARAM_TEXT(struct gf_sheet, grid,
-                  "columns and rows of a page, 6x4; 6: six columns and as many rows as the "
-                  "pictures need; by default 6"),
-    GF_PARAM_TEXT(struct gf_sheet, cell,
-                  "width and height of a cell in pixels, 160x120; 160: as high as wide; by default "
-                  "160"),
-    PARAM_GAP(8),
-    PARAM_MARGIN(8),
-    GF_PARAM_TEXT(
-        struct gf_sheet, label,
-        "a text below each picture, with the fields {stem}, {dir}, {ext}, {n}, and {w} "
-        "and {h} of the input; \\n begins a line within quotes: '{stem}\\n{w}x{h}'; by default "
-        "none"),
-    PARAM_BACKGROUND,
-    GF_PARAM_COLOUR(struct gf_sheet, colour, 0x000000, NULL, "colour of the label"),
-    GF_PARAM_INT(struct gf_sheet, size, 12, 1, 2000, "size of the label's letters in pixels"),
-    GF_PARAM_FILE(struct gf_sheet, font, NULL, "the label's font file; by default as for text"),
-    PARAM_GRAVITY,
-    GF_PARAM_CHOICE(struct gf_sheet, failed, 0, failures,
-                    "refuse: a page is not written if one of its pictures fails; empty: the "
-                    "picture's cell stays empty. The picture counts as failed in both cases"),
-    PARAM_PLACES,
-    {0},
 };
 
 static const struct gf_filter sheet_declaration = {
@@ -103,7 +68,30 @@ static const struct gf_filter sheet_declaration = {
         "8 bits; with background=transparent it has alpha where the format has, else it is white. "
         "A label that is too long for its cell is cut. Metadata are left out.",
     .example = "--sheet=6x4:cell=160x120:label={stem}",
-    GF_PARAMS(struct gf_sheet, sheet_params),
+    GF_TAKES(
+        struct gf_sheet,
+        GF_PARAM_TEXT(struct gf_sheet, grid,
+                      "columns and rows of a page, 6x4; 6: six columns and as many rows as the "
+                      "pictures need; by default 6"),
+        GF_PARAM_TEXT(
+            struct gf_sheet, cell,
+            "width and height of a cell in pixels, 160x120; 160: as high as wide; by default "
+            "160"),
+        PARAM_GAP(8), PARAM_MARGIN(8),
+        GF_PARAM_TEXT(
+            struct gf_sheet, label,
+            "a text below each picture, with the fields {stem}, {dir}, {ext}, {n}, and {w} "
+            "and {h} of the input; \\n begins a line within quotes: '{stem}\\n{w}x{h}'; by default "
+            "none"),
+        PARAM_BACKGROUND,
+        GF_PARAM_COLOUR(struct gf_sheet, colour, 0x000000, NULL, "colour of the label"),
+        GF_PARAM_INT(struct gf_sheet, size, 12, 1, 2000, "size of the label's letters in pixels"),
+        GF_PARAM_FILE(struct gf_sheet, font, NULL, "the label's font file; by default as for text"),
+        PARAM_GRAVITY,
+        GF_PARAM_CHOICE(struct gf_sheet, failed, 0, GF_WORDS("refuse", "empty"),
+                        "refuse: a page is not written if one of its pictures fails; empty: the "
+                        "picture's cell stays empty. The picture counts as failed in both cases"),
+        PARAM_PLACES),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
 };

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/image.h"
+#include "base/process/process.h"
 
 static const size_t sizes[] = {
     [GF_CELL_READY] = sizeof(struct gf_cell_ready),
@@ -26,6 +28,12 @@ void gf_cell_prepare(union gf_cell_message *message, enum gf_cell_type type)
 {
     memset(message, 0, sizes[type]);
     message->head = (struct gf_cell_head){GF_CELL_VERSION, type, (uint32_t)sizes[type]};
+}
+
+void gf_cell_answer(const union gf_cell_message *message)
+{
+    if (!gf_socket_send(GF_CELL_SOCKET, message, message->head.size, NULL, 0, 0))
+        _exit(0); /* the program has ended */
 }
 
 /* ---- checks of messages from a cell, the confined process that decodes (cell.h) ---- */

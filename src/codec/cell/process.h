@@ -194,6 +194,8 @@ union gf_cell_message {
 
 /* Makes *message an empty message of that type. */
 void gf_cell_prepare(union gf_cell_message *message, enum gf_cell_type type);
+/* Sends a message from a cell or a zygote, which ends if the program has ended. */
+void gf_cell_answer(const union gf_cell_message *message);
 /* Returns the message's type if the `size` received bytes are a message of this version and all its
  * members are in their ranges; else 0. */
 enum gf_cell_type gf_cell_check(const union gf_cell_message *message, size_t size);

@@ -26,18 +26,12 @@ struct serving {
     size_t file_bytes;
 };
 
-static void say(const union gf_cell_message *message)
-{
-    if (!gf_socket_send(GF_CELL_SOCKET, message, message->head.size, NULL, 0, 0))
-        _exit(0); /* the program has ended */
-}
-
 static void warn(void *context, const char *text)
 {
     union gf_cell_message message;
     gf_cell_prepare(&message, GF_CELL_WARNING);
     snprintf(message.warning.text, sizeof message.warning.text, "%s", text);
-    say(&message);
+    gf_cell_answer(&message);
 }
 
 static void answer(const struct serving *serving, enum gf_status status, bool found,
@@ -57,7 +51,7 @@ static void answer(const struct serving *serving, enum gf_status status, bool fo
         message.done.position = gf_input_position(serving->input);
         message.done.duration = serving->source->duration;
     }
-    say(&message);
+    gf_cell_answer(&message);
 }
 
 static void close_picture(struct serving *serving)
@@ -160,7 +154,7 @@ static void open_picture(struct serving *serving, const struct gf_cell_open *req
     memcpy(message.header.error, error.text, sizeof error.text);
     if (status)
         close_picture(serving);
-    say(&message);
+    gf_cell_answer(&message);
 }
 
 static void say_header(const struct serving *serving)
@@ -168,7 +162,7 @@ static void say_header(const struct serving *serving)
     union gf_cell_message message;
     gf_cell_prepare(&message, GF_CELL_HEADER);
     gf_cell_write_header(serving->source, &message.header, serving->shared);
-    say(&message);
+    gf_cell_answer(&message);
 }
 
 static void act(struct serving *serving, const struct gf_cell_ask *ask)
@@ -206,7 +200,7 @@ static void serve_profile(const struct gf_cell_profile *request, unsigned char *
 {
     union gf_cell_message message;
     gf_cell_answer_profile(request, shared, &message);
-    say(&message);
+    gf_cell_answer(&message);
 }
 
 /* Confines the process, and tells the program which mechanisms do so. */
@@ -218,7 +212,7 @@ static bool lock(void)
     const enum gf_status status = gf_cell_lock(&message.ready.landlock, &error);
     message.ready.status = status;
     snprintf(message.ready.why, sizeof message.ready.why, "%s", error.text);
-    say(&message);
+    gf_cell_answer(&message);
     return !status;
 }
 

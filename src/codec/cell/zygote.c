@@ -227,12 +227,6 @@ int gf_zygote_end(const struct gf_born *born)
 
 /* ---- the zygote's side ---- */
 
-static void say(union gf_cell_message *message)
-{
-    if (!gf_socket_send(GF_CELL_SOCKET, message, message->head.size, NULL, 0, 0))
-        _exit(0); /* the program has ended */
-}
-
 /* Forks a process that ends when this one ends, and that keeps only the two descriptors. Returns
  * true in the new process. */
 static bool give_birth(const int descriptor[2], union gf_cell_message *answer)
@@ -298,7 +292,7 @@ bool gf_zygote_serve(enum gf_status status, const struct gf_error *error)
         else
             break;
         gf_close_descriptors(descriptor, 2);
-        say(&answer);
+        gf_cell_answer(&answer);
     }
     return false;
 }

@@ -39,14 +39,9 @@ struct gf_jxl_header {
 
 /* ---- the primaries of an ICC profile ---- */
 
-static uint32_t number_at(const unsigned char *data)
-{
-    return (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
-}
-
 static double fixed_at(const unsigned char *data)
 {
-    return (double)(int32_t)number_at(data) / 65536;
+    return (double)(int32_t)gf_get_be(data, 4) / 65536;
 }
 
 /* Reads a tag of three numbers. Returns false if the profile lacks it. (ICC.1:2010, 7.3 and
@@ -56,10 +51,10 @@ static bool read_xyz(const struct gf_blob *icc, const char *tag, double xyz[3])
     enum { TABLE = 128, ENTRY = 12, XYZ_BYTES = 20 };
     if (icc->size < TABLE + 4)
         return false;
-    const size_t count = number_at(icc->data + TABLE);
+    const size_t count = gf_get_be(icc->data + TABLE, 4);
     for (size_t i = 0; i < count && TABLE + 4 + ENTRY * (i + 1) <= icc->size; i++) {
         const unsigned char *const entry = icc->data + TABLE + 4 + ENTRY * i;
-        const size_t at = number_at(entry + 4), size = number_at(entry + 8);
+        const size_t at = gf_get_be(entry + 4, 4), size = gf_get_be(entry + 8, 4);
         if (memcmp(entry, tag, 4))
             continue;
         if (size < XYZ_BYTES || at > icc->size || size > icc->size - at ||

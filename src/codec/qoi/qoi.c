@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
+#include "codec/common/metadata/metadata.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
 
@@ -167,18 +168,13 @@ static void qoi_source_close(struct gf_source *base)
     free(base);
 }
 
-static uint32_t big_endian(const unsigned char *bytes)
-{
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
 static enum gf_status read_header(struct qoi_source *qoi, const struct gf_options *options)
 {
     unsigned char header[GF_QOI_HEADER];
     const char *const name = gf_input_name(qoi->input);
     if (!take(qoi, header, GF_QOI_HEADER))
         return fail_short(qoi);
-    const uint32_t width = big_endian(header + 4), height = big_endian(header + 8);
+    const uint32_t width = gf_get_be(header + 4, 4), height = gf_get_be(header + 8, 4);
     if (header[12] < 3 || header[12] > 4 || header[13] > GF_QOI_LINEAR)
         return gf_fail(qoi->error, GF_ERROR_INPUT, "%s: damaged: %d channels, colour space %d",
                        name, header[12], header[13]);

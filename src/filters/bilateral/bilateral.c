@@ -14,14 +14,6 @@ struct bilateral {
     int border;
 };
 
-static const struct gf_param bilateral_params[] = {
-    GF_PARAM(struct bilateral, sigma_s, 2, 0.1, 50, "standard deviation in space, in pixels"),
-    GF_PARAM(struct bilateral, sigma_r, 0.1, 0.001, 10,
-             "standard deviation in colour, as a part of the full scale"),
-    GF_PARAM_BORDER(struct bilateral),
-    {0},
-};
-
 static int bilateral_radius(const void *params)
 {
     return (int)ceil(2 * ((const struct bilateral *)params)->sigma_s);
@@ -297,7 +289,12 @@ const struct gf_filter gf_bilateral_filter = {
         "Mean of a square window of radius r = ceil(2 sigma_s) with weights exp(-d^2 / 2 sigma_s^2 "
         "- |dc|^2 / 2 sigma_r^2), where d is the distance of two pixels, and dc the Euclidean "
         "distance of their colours in 0..1; alpha is averaged with the same weights.",
-    GF_PARAMS(struct bilateral, bilateral_params),
+    GF_TAKES(
+        struct bilateral,
+        GF_PARAM(struct bilateral, sigma_s, 2, 0.1, 50, "standard deviation in space, in pixels"),
+        GF_PARAM(struct bilateral, sigma_r, 0.1, 0.001, 10,
+                 "standard deviation in colour, as a part of the full scale"),
+        GF_PARAM_BORDER(struct bilateral)),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 7, .row = 1.4, .tap = 0.6},

@@ -5,12 +5,6 @@
 #include "pixel/gauss/gauss.h"
 #include "pixel/stencil.h"
 
-static const struct gf_param blur_params[] = {
-    GF_PARAM(struct gf_blur_params, sigma, 1.5, 0.1, 250, "standard deviation, in pixels"),
-    GF_PARAM_BORDER(struct gf_blur_params),
-    {0},
-};
-
 static int blur_radius(const void *params)
 {
     const struct gf_blur_params *const blur = params;
@@ -84,7 +78,9 @@ const struct gf_filter gf_blur_filter = {
     .definition =
         "The weights are exp(-i^2 / (2 sigma^2)) for i = -r..r with r = ceil(3 sigma), normalised; "
         "columns first, then rows. 8 bits are computed in fixed point, 16 bits in floats.",
-    GF_PARAMS(struct gf_blur_params, blur_params),
+    GF_TAKES(struct gf_blur_params,
+             GF_PARAM(struct gf_blur_params, sigma, 1.5, 0.1, 250, "standard deviation, in pixels"),
+             GF_PARAM_BORDER(struct gf_blur_params)),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 0.8, .row = 0.15},

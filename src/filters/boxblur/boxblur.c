@@ -161,13 +161,6 @@ static void box_small_cpu(const struct gf_box *box, const struct gf_view *in,
     }
 }
 
-static const struct gf_param boxblur_params[] = {
-    GF_PARAM_INT(struct gf_boxblur_params, radius, 1, 0, 500,
-                 "in pixels: the window is 2 radius + 1 on a side"),
-    GF_PARAM_BORDER(struct gf_boxblur_params),
-    {0},
-};
-
 static int boxblur_radius(const void *params)
 {
     return ((const struct gf_boxblur_params *)params)->radius;
@@ -348,7 +341,10 @@ const struct gf_filter gf_boxblur_filter = {
     .definition =
         "Mean of the (2 radius + 1)^2 window, exact, rounded half up. The time hardly depends on "
         "the radius.",
-    GF_PARAMS(struct gf_boxblur_params, boxblur_params),
+    GF_TAKES(struct gf_boxblur_params,
+             GF_PARAM_INT(struct gf_boxblur_params, radius, 1, 0, 500,
+                          "in pixels: the window is 2 radius + 1 on a side"),
+             GF_PARAM_BORDER(struct gf_boxblur_params)),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 1.0, .row = 0.01},

@@ -333,15 +333,6 @@ struct canny {
     double low, high;
 };
 
-static const struct gf_param params[] = {
-    GF_PARAM(struct canny, low, 50, 0, 1500,
-             "gradient above which a pixel is a weak edge, in 8-bit steps of Sobel's sums"),
-    GF_PARAM(struct canny, high, 150, 0, 1500,
-             "gradient above which a pixel is a strong edge, in the same unit; low and high may be "
-             "exchanged"),
-    {0},
-};
-
 /* ---- gradients, and the pixels where they are largest ---- */
 
 static enum gf_status thin_shape(const void *params_, struct gf_format in, struct gf_format *out,
@@ -519,7 +510,14 @@ const struct gf_filter gf_canny_filter = {
                   "connect the pixel with one whose gradient exceeds high; else 0. The result is "
                   "gray, and that of OpenCV's Canny with L2gradient. The channel with the largest "
                   "gradient counts. A picture with alpha counts as laid on black.",
-    GF_PARAMS(struct canny, params),
+    GF_TAKES(
+        struct canny,
+        GF_PARAM(struct canny, low, 50, 0, 1500,
+                 "gradient above which a pixel is a weak edge, in 8-bit steps of Sobel's sums"),
+        GF_PARAM(
+            struct canny, high, 150, 0, 1500,
+            "gradient above which a pixel is a strong edge, in the same unit; low and high may be "
+            "exchanged")),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
     .expand = expand,

@@ -15,16 +15,6 @@ struct clahe {
     int columns, rows, smooth;
 };
 
-static const struct gf_param params[] = {
-    GF_PARAM(struct clahe, clip, 2, 0, 1000,
-             "limit of the contrast: a level counts at most clip times the mean count of the "
-             "levels, and the rest is spread over all levels; 0: no limit"),
-    GF_PARAM_INT(struct clahe, columns, 8, 1, GF_TILES_MAX, "tiles across"),
-    GF_PARAM_INT(struct clahe, rows, 8, 1, GF_TILES_MAX, "tiles down"),
-    GF_PARAM_SMOOTH(struct clahe),
-    {0},
-};
-
 static enum gf_statistic statistic(const void *params_)
 {
     const struct clahe *const clahe = params_;
@@ -286,7 +276,14 @@ const struct gf_filter gf_clahe_filter = {
         "in the arithmetic of OpenCV's createCLAHE: the result is interpolated between the tables "
         "of the four tiles around a pixel. In colour pictures the luma Y becomes Y', and Y' - Y is "
         "added to R, G and B, which keeps Cb and Cr. Pixels of zero alpha are not counted.",
-    GF_PARAMS(struct clahe, params),
+    GF_TAKES(
+        struct clahe,
+        GF_PARAM(struct clahe, clip, 2, 0, 1000,
+                 "limit of the contrast: a level counts at most clip times the mean count of the "
+                 "levels, and the rest is spread over all levels; 0: no limit"),
+        GF_PARAM_INT(struct clahe, columns, 8, 1, GF_TILES_MAX, "tiles across"),
+        GF_PARAM_INT(struct clahe, rows, 8, 1, GF_TILES_MAX, "tiles down"),
+        GF_PARAM_SMOOTH(struct clahe)),
     .kind = GF_STRAIGHT,
     .cost = {.pixel = 2.5},
     .statistic = statistic,

@@ -14,18 +14,6 @@
 #include "stage/picture.h"
 #include "stage/stage.h"
 
-static const struct gf_param convolve_params[] = {
-    GF_PARAM_MATRIX(struct gf_convolve_params, kernel,
-                    "weights in rows of equal length, such as 0 -1 0/-1 5 -1/0 -1 0; the sides are "
-                    "odd and at most 31"),
-    GF_PARAM(struct gf_convolve_params, divisor, 0, -1e9, 1e9,
-             "divides the sum; 0 stands for the sum of the weights, or for 1 if that sum is 0"),
-    GF_PARAM(struct gf_convolve_params, bias, 0, -255, 255,
-             "added to the result, in 8-bit steps at every depth: 128 is middle gray"),
-    GF_PARAM_BORDER(struct gf_convolve_params),
-    {0},
-};
-
 static enum gf_status convolve_check(const void *params, struct gf_error *error)
 {
     const struct gf_matrix *const kernel = &((const struct gf_convolve_params *)params)->kernel;
@@ -306,7 +294,17 @@ const struct gf_filter gf_convolve_filter = {
         "divisor, plus bias.\nAlpha is filtered with the colour where the weights sum to the "
         "divisor (smoothing, sharpening), else kept.",
     .example = "convolve=0 -1 0/-1 5 -1/0 -1 0",
-    GF_PARAMS(struct gf_convolve_params, convolve_params),
+    GF_TAKES(
+        struct gf_convolve_params,
+        GF_PARAM_MATRIX(
+            struct gf_convolve_params, kernel,
+            "weights in rows of equal length, such as 0 -1 0/-1 5 -1/0 -1 0; the sides are "
+            "odd and at most 31"),
+        GF_PARAM(struct gf_convolve_params, divisor, 0, -1e9, 1e9,
+                 "divides the sum; 0 stands for the sum of the weights, or for 1 if that sum is 0"),
+        GF_PARAM(struct gf_convolve_params, bias, 0, -255, 255,
+                 "added to the result, in 8-bit steps at every depth: 128 is middle gray"),
+        GF_PARAM_BORDER(struct gf_convolve_params)),
     .kind = GF_STENCIL,
     .cost = {.pixel = 0.5, .tap = 0.08},
     .check = convolve_check,
@@ -334,18 +332,6 @@ struct emboss {
 };
 
 enum { ON_GRAY, ON_PICTURE };
-static const char *const grounds[] = {"gray", "picture", NULL};
-
-static const struct gf_param emboss_params[] = {
-    GF_PARAM(struct emboss, angle, 135, -360, 360,
-             "where the light comes from, in degrees from the right, counter-clockwise"),
-    GF_PARAM(struct emboss, strength, 1, 0, 100, "multiplies the slope"),
-    GF_PARAM_CHOICE(struct emboss, on, ON_GRAY, grounds, "what the relief is added to"),
-    GF_PARAM_BORDER(struct emboss),
-    {0},
-};
-
-extern const struct gf_filter gf_convolve_filter;
 
 static void emboss_expand(const void *params, const struct gf_extent *extent,
                           struct gf_parts *parts)
@@ -375,7 +361,13 @@ const struct gf_filter gf_emboss_filter = {
     .definition =
         "128 (on=gray) or v (on=picture), minus strength * (gx cos a - gy sin a) / 4; gx and gy "
         "are the 3x3 Sobel differences, rightwards and downwards, and a is the angle.",
-    GF_PARAMS(struct emboss, emboss_params),
+    GF_TAKES(struct emboss,
+             GF_PARAM(struct emboss, angle, 135, -360, 360,
+                      "where the light comes from, in degrees from the right, counter-clockwise"),
+             GF_PARAM(struct emboss, strength, 1, 0, 100, "multiplies the slope"),
+             GF_PARAM_CHOICE(struct emboss, on, ON_GRAY, GF_WORDS("gray", "picture"),
+                             "what the relief is added to"),
+             GF_PARAM_BORDER(struct emboss)),
     .kind = GF_STENCIL,
     .expand = emboss_expand,
 };
@@ -386,20 +378,6 @@ struct laplace {
     double scale, bias;
     int neighbours, border;
 };
-
-static const char *const counts[] = {"4", "8", NULL};
-
-static const struct gf_param laplace_params[] = {
-    GF_PARAM(struct laplace, scale, 1, -100, 100, "multiplies the sum"),
-    GF_PARAM(struct laplace, bias, 0, -255, 255,
-             "added to the result, in 8-bit steps at every depth: 128 shows both signs"),
-    GF_PARAM_CHOICE(struct laplace, neighbours, 0, counts,
-                    "4: without the diagonal neighbours; 8: with them"),
-    GF_PARAM_BORDER(struct laplace),
-    {0},
-};
-
-extern const struct gf_filter gf_convolve_filter;
 
 static void laplace_expand(const void *params, const struct gf_extent *extent,
                            struct gf_parts *parts)
@@ -423,7 +401,12 @@ const struct gf_filter gf_laplace_filter = {
     .example = "laplace=1:128",
     .definition = "scale * the sum of v' - v over the 4 or 8 neighbours v', plus bias, clamped. "
                   "With 4 neighbours it is OpenCV's Laplacian of ksize 1. Alpha is kept.",
-    GF_PARAMS(struct laplace, laplace_params),
+    GF_TAKES(struct laplace, GF_PARAM(struct laplace, scale, 1, -100, 100, "multiplies the sum"),
+             GF_PARAM(struct laplace, bias, 0, -255, 255,
+                      "added to the result, in 8-bit steps at every depth: 128 shows both signs"),
+             GF_PARAM_CHOICE(struct laplace, neighbours, 0, GF_WORDS("4", "8"),
+                             "4: without the diagonal neighbours; 8: with them"),
+             GF_PARAM_BORDER(struct laplace)),
     .kind = GF_STENCIL,
     .expand = laplace_expand,
 };

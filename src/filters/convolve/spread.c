@@ -20,11 +20,6 @@ enum {
         32767 /* sizes of taps in one call add up to this at most: 65535 times it fits in 32 bits */
 };
 
-static const struct gf_param spread_params[] = {
-    GF_PARAM_BORDER(struct gf_spread_params),
-    {0},
-};
-
 static int spread_rows(const void *params)
 {
     return gf_coverage_rows(&((const struct gf_spread_params *)params)->coverage);
@@ -254,7 +249,7 @@ extern const struct gf_filter gf_convolve_filter;
 
 static const struct gf_filter spread_filter = {
     .name = "spread",
-    GF_PARAMS(struct gf_spread_params, spread_params),
+    GF_TAKES(struct gf_spread_params, GF_PARAM_BORDER(struct gf_spread_params)),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 20, .row = 2.7},
@@ -298,12 +293,6 @@ struct lensblur {
     int border;
 };
 
-static const struct gf_param lensblur_params[] = {
-    GF_PARAM(struct lensblur, radius, 4, 0.5, 100, "radius of the disc, in pixels"),
-    GF_PARAM_BORDER(struct lensblur),
-    {0},
-};
-
 static void lensblur_expand(const void *params, const struct gf_extent *extent,
                             struct gf_parts *parts)
 {
@@ -320,7 +309,9 @@ const struct gf_filter gf_lensblur_filter = {
                   "disc covers, in 64ths (by 8 x 8 points of the pixel). Up to 31 x 31 pixels the "
                   "result is that of convolve with these weights; sums over larger discs are "
                   "exact.",
-    GF_PARAMS(struct lensblur, lensblur_params),
+    GF_TAKES(struct lensblur,
+             GF_PARAM(struct lensblur, radius, 4, 0.5, 100, "radius of the disc, in pixels"),
+             GF_PARAM_BORDER(struct lensblur)),
     .kind = GF_STENCIL,
     .expand = lensblur_expand,
 };
@@ -330,14 +321,6 @@ const struct gf_filter gf_lensblur_filter = {
 struct motionblur {
     double length, angle; /* length in pixels, angle in degrees */
     int border;
-};
-
-static const struct gf_param motionblur_params[] = {
-    GF_PARAM(struct motionblur, length, 9, 1, 200, "length of the movement, in pixels"),
-    GF_PARAM(struct motionblur, angle, 0, -360, 360,
-             "direction of the movement, in degrees clockwise from the right: 90 is down"),
-    GF_PARAM_BORDER(struct motionblur),
-    {0},
 };
 
 static void motionblur_expand(const void *params, const struct gf_extent *extent,
@@ -362,7 +345,11 @@ const struct gf_filter gf_motionblur_filter = {
                   "points of the pixel). Up to 31 x 31 pixels the result is that of convolve with "
                   "these weights; sums over longer lines are exact.",
     .example = "motionblur=15:20",
-    GF_PARAMS(struct motionblur, motionblur_params),
+    GF_TAKES(struct motionblur,
+             GF_PARAM(struct motionblur, length, 9, 1, 200, "length of the movement, in pixels"),
+             GF_PARAM(struct motionblur, angle, 0, -360, 360,
+                      "direction of the movement, in degrees clockwise from the right: 90 is down"),
+             GF_PARAM_BORDER(struct motionblur)),
     .kind = GF_STENCIL,
     .expand = motionblur_expand,
 };

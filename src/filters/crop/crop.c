@@ -9,8 +9,6 @@
 #include "pixel/sample.h"
 #include "stage/stage.h"
 
-static const char *const any[] = {"any", NULL};
-
 static const struct gf_param crop_params[] = {
     GF_PARAM_LENGTH(struct gf_crop_params, w, 0, 1e9, "columns to keep; by default all"),
     GF_PARAM_LENGTH(struct gf_crop_params, h, 0, 1e9, "rows to keep; by default all"),
@@ -21,7 +19,7 @@ static const struct gf_param crop_params[] = {
                     "rows left out below if gravity says so, else above"),
     GF_PARAM_WINDOW(struct gf_crop_params, "where the rectangle lies"),
     GF_PARAM_WORD(
-        struct gf_crop_params, aspect, NAN, 0.0001, 10000, any,
+        struct gf_crop_params, aspect, NAN, 0.0001, 10000, GF_WORDS("any"),
         "width divided by height, as 16/9: the largest such rectangle, or with w or h the "
         "other side"),
     {0},
@@ -240,16 +238,6 @@ struct trim {
 };
 
 enum { CORNER = 1, TRANSPARENT }; /* numbers of the words that the parameter colour accepts */
-static const char *const words[] = {"corner", "transparent", NULL};
-
-static const struct gf_param trim_params[] = {
-    GF_PARAM_COLOUR(
-        struct trim, colour, -CORNER, words,
-        "what is cut off: corner, the colour of the first pixel; a colour; or transparent pixels"),
-    GF_PARAM(struct trim, tolerance, 0.04, 0, 1,
-             "how far a channel may be from the colour, as a part of the full scale"),
-    {0},
-};
 
 /* The colour that pixels are compared with. Where there is alpha, all compared colours are
  * multiplied by alpha, 0..M^2, and alpha is multiplied by M, the largest sample. */
@@ -374,7 +362,12 @@ const struct gf_filter gf_trim_filter = {
         "compared. A picture of that colour alone stays as it is. The input of trim lies whole in "
         "host memory. --explain reads no pixels and shows the picture uncut.",
     .example = "trim=tolerance=0.2",
-    GF_PARAMS(struct trim, trim_params),
+    GF_TAKES(struct trim,
+             GF_PARAM_COLOUR(struct trim, colour, -CORNER, GF_WORDS("corner", "transparent"),
+                             "what is cut off: corner, the colour of the first pixel; a colour; or "
+                             "transparent pixels"),
+             GF_PARAM(struct trim, tolerance, 0.04, 0, 1,
+                      "how far a channel may be from the colour, as a part of the full scale")),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
     .expand = expand,

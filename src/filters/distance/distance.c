@@ -99,14 +99,6 @@ struct distance {
     double scale, threshold;
 };
 
-static const struct gf_param params[] = {
-    GF_PARAM(struct distance, scale, 1, 0.001, 65535,
-             "steps of a sample for each pixel of distance; the result ends at the full scale"),
-    GF_PARAM(struct distance, threshold, 0.5, 0, 1,
-             "pixels whose luma is below this part of the full scale are dark"),
-    {0},
-};
-
 /* ---- the distance to the nearest background pixel of the same row ---- */
 
 static enum gf_status along_shape(const void *params_, struct gf_format in, struct gf_format *out,
@@ -372,7 +364,12 @@ const struct gf_filter gf_distance_filter = {
         "scale * sqrt(dx^2 + dy^2) to the nearest pixel whose luma is below the threshold, exact, "
         "in gray; M where there is no such pixel. Distances above 65535 pixels count as 65535. "
         "Alpha is dropped. Two steps of the filter need the whole picture.",
-    GF_PARAMS(struct distance, params),
+    GF_TAKES(
+        struct distance,
+        GF_PARAM(struct distance, scale, 1, 0.001, 65535,
+                 "steps of a sample for each pixel of distance; the result ends at the full scale"),
+        GF_PARAM(struct distance, threshold, 0.5, 0, 1,
+                 "pixels whose luma is below this part of the full scale are dark")),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
     .expand = expand,

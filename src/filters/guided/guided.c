@@ -14,16 +14,6 @@ struct guided {
     int border;
 };
 
-static const struct gf_param params[] = {
-    GF_PARAM_INT(struct guided, radius, 4, 1, GF_GUIDED_RADIUS_MAX, "radius of the windows"),
-    GF_PARAM(
-        struct guided, sigma, 0.1, 0.001, 10,
-        "contrast that counts as an edge: a standard deviation in the window, as a part of the "
-        "full scale"),
-    GF_PARAM_BORDER(struct guided),
-    {0},
-};
-
 /* Returns the rows that a result depends on above and below: twice the window's radius, because a
  * result is a mean of lines, and each line is computed from means. */
 static int reach(const void *params_)
@@ -193,7 +183,14 @@ const struct gf_filter gf_guided_filter = {
         "a = var / (var + sigma^2 M^2), b = (1 - a) mean(v); means and variance over windows of "
         "(2 radius + 1)^2 pixels, a in\n"
         "steps of 2^-15, b of 2^-7; in 16 bits of 2^-17 and 1.",
-    GF_PARAMS(struct guided, params),
+    GF_TAKES(
+        struct guided,
+        GF_PARAM_INT(struct guided, radius, 4, 1, GF_GUIDED_RADIUS_MAX, "radius of the windows"),
+        GF_PARAM(
+            struct guided, sigma, 0.1, 0.001, 10,
+            "contrast that counts as an edge: a standard deviation in the window, as a part of the "
+            "full scale"),
+        GF_PARAM_BORDER(struct guided)),
     .kind = GF_STENCIL,
     .cost = {.pixel = 24},
     .radius = reach,

@@ -16,24 +16,7 @@ struct icc {
     char from[GF_FILE_NAME_SIZE];
 };
 
-static const char *const intents[] = {"perceptual", "relative", "saturation", "absolute", NULL};
 static const char *const switches[] = {"off", "on", NULL};
-
-static const struct gf_param icc_params[] = {
-    GF_PARAM_FILE(struct icc, to, gf_icc_names, "the profile of the result; by default srgb"),
-    GF_PARAM_CHOICE(struct icc, intent, GF_ICC_RELATIVE, intents,
-                    "rendering intent: what becomes of colours that the profile cannot represent"),
-    {.name = "bpc",
-     .type = GF_TYPE_CHOICE,
-     .offset = offsetof(struct icc, black_point),
-     .value = 1,
-     .choices = switches,
-     .help = "black point compensation: the darkest colour becomes the darkest"},
-    GF_PARAM_FILE(struct icc, from, gf_icc_names,
-                  "the profile of the picture, in place of its own; by default its own, or sRGB if "
-                  "it has none"),
-    {0},
-};
 
 static bool is_gray(struct gf_format format)
 {
@@ -173,7 +156,23 @@ const struct gf_filter gf_icc_filter = {
         "picture stays gray with srgb and display-p3. The profile of a press makes CMYK, "
         "for JPEG and TIFF, as the last filter. A device link converts alone.",
     .example = "icc=srgb:from=display-p3",
-    GF_PARAMS(struct icc, icc_params),
+    GF_TAKES(
+        struct icc,
+        GF_PARAM_FILE(struct icc, to, gf_icc_names, "the profile of the result; by default srgb"),
+        GF_PARAM_CHOICE(
+            struct icc, intent, GF_ICC_RELATIVE,
+            GF_WORDS("perceptual", "relative", "saturation", "absolute"),
+            "rendering intent: what becomes of colours that the profile cannot represent"),
+        {.name = "bpc",
+         .type = GF_TYPE_CHOICE,
+         .offset = offsetof(struct icc, black_point),
+         .value = 1,
+         .choices = switches,
+         .help = "black point compensation: the darkest colour becomes the darkest"},
+        GF_PARAM_FILE(
+            struct icc, from, gf_icc_names,
+            "the profile of the picture, in place of its own; by default its own, or sRGB if "
+            "it has none")),
     .kind = GF_COLOUR,
     .cost = {.pixel = 3},
     .check = check,
@@ -223,32 +222,6 @@ enum { SRGB = 0, FROM_AUTO = 0, FROM_PQ = 1, FIND_MEASURED = 0, FIND_SAID = 1 };
 /* The part of the pixels that may be brighter than the peak that is measured, as in libplacebo's
  * measurement: a few hot pixels do not darken a picture. */
 static const double beyond_peak = 0.00005;
-
-static const char *const curves[] = {"bt2390", "reinhard", "clip", NULL};
-static const char *const sources[] = {"auto", "pq", "hlg", NULL};
-
-static const char *const finds[] = {"measured", "said", NULL};
-
-static const struct gf_param tonemap_params[] = {
-    GF_PARAM_CHOICE(struct gf_tonemap, curve, GF_TONE_BT2390, curves,
-                    "what becomes of light above white: bt2390 and reinhard compress light so that "
-                    "the peak becomes white, clip cuts it off"),
-    GF_PARAM(struct gf_tonemap, white, 203, 50, 1000,
-             "the luminance in cd/m2 of the result's white"),
-    GF_PARAM(struct gf_tonemap, peak, 0, 0, 10000,
-             "the highest luminance in cd/m2; 0: as `find` says"),
-    {.name = "to",
-     .type = GF_TYPE_CHOICE,
-     .offset = offsetof(struct gf_tonemap, to),
-     .choices = gf_icc_names,
-     .help = "the colours of the result"},
-    GF_PARAM_CHOICE(struct gf_tonemap, from, FROM_AUTO, sources,
-                    "the transfer function of the picture; auto: as its file says"),
-    GF_PARAM_CHOICE(struct gf_tonemap, find, FIND_MEASURED, finds,
-                    "how the peak is found: measured on the picture; said: by the file's content "
-                    "light level, or its mastering display, or measured where it has neither"),
-    {0},
-};
 
 const struct gf_tonemap gf_tonemap_to_srgb = {.white = 203, .to = SRGB};
 const struct gf_tonemap gf_tonemap_to_display_p3 = {.white = 203, .to = SRGB + 1};
@@ -337,8 +310,6 @@ static enum gf_status tonemap_prepare(struct gf_stage *stage, struct gf_error *e
     return GF_OK;
 }
 
-extern gf_launcher gf_icc_cuda;
-
 const struct gf_filter gf_tonemap_filter = {
     .name = "tonemap",
     .synonyms = "hdr sdr tone_map tonemapping tonemap_opencl libplacebo zscale",
@@ -351,7 +322,26 @@ const struct gf_filter gf_tonemap_filter = {
         "is the level with 0.005 % of the pixels above it. A picture that is not HDR stays as it "
         "is. thumbnail, icc and --to-icc do the same.",
     .example = "tonemap=from=hlg",
-    GF_PARAMS(struct gf_tonemap, tonemap_params),
+    GF_TAKES(struct gf_tonemap,
+             GF_PARAM_CHOICE(
+                 struct gf_tonemap, curve, GF_TONE_BT2390, GF_WORDS("bt2390", "reinhard", "clip"),
+                 "what becomes of light above white: bt2390 and reinhard compress light so that "
+                 "the peak becomes white, clip cuts it off"),
+             GF_PARAM(struct gf_tonemap, white, 203, 50, 1000,
+                      "the luminance in cd/m2 of the result's white"),
+             GF_PARAM(struct gf_tonemap, peak, 0, 0, 10000,
+                      "the highest luminance in cd/m2; 0: as `find` says"),
+             {.name = "to",
+              .type = GF_TYPE_CHOICE,
+              .offset = offsetof(struct gf_tonemap, to),
+              .choices = gf_icc_names,
+              .help = "the colours of the result"},
+             GF_PARAM_CHOICE(struct gf_tonemap, from, FROM_AUTO, GF_WORDS("auto", "pq", "hlg"),
+                             "the transfer function of the picture; auto: as its file says"),
+             GF_PARAM_CHOICE(
+                 struct gf_tonemap, find, FIND_MEASURED, GF_WORDS("measured", "said"),
+                 "how the peak is found: measured on the picture; said: by the file's content "
+                 "light level, or its mastering display, or measured where it has neither")),
     .kind = GF_COLOUR,
     .cost = {.pixel = 9},
     .colours = tonemap_colours,

@@ -207,13 +207,6 @@ static void median_small_cpu(const struct gf_stage *stage, const struct gf_view 
 
 enum { COARSE_SHIFT = 6, COARSE_BINS = 65536 >> COARSE_SHIFT };
 
-static const struct gf_param median_params[] = {
-    GF_PARAM_INT(struct gf_median, radius, 1, 1, GF_MEDIAN_RADIUS_MAX,
-                 "in pixels: the window is 2 radius + 1 on a side"),
-    GF_PARAM_BORDER(struct gf_median),
-    {0},
-};
-
 static int median_radius(const void *params)
 {
     return ((const struct gf_median *)params)->radius;
@@ -445,7 +438,10 @@ const struct gf_filter gf_median_filter = {
     .summary = "median of a square window",
     .definition = "The median of the (2 radius + 1)^2 samples around each sample, every channel by "
                   "itself. Exact, in integers.",
-    GF_PARAMS(struct gf_median, median_params),
+    GF_TAKES(struct gf_median,
+             GF_PARAM_INT(struct gf_median, radius, 1, 1, GF_MEDIAN_RADIUS_MAX,
+                          "in pixels: the window is 2 radius + 1 on a side"),
+             GF_PARAM_BORDER(struct gf_median)),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = -1, /* a straight line through the times measured for the radii 1, 2 and 5 */

@@ -135,10 +135,9 @@ struct morphology {
     int border;
 };
 
-static const char *const makes[] = {"open", "close", "tophat", "blackhat", "gradient", NULL};
-
 static const struct gf_param morphology_params[] = {
-    GF_PARAM_CHOICE(struct morphology, make, GF_MORPHOLOGY_OPEN, makes,
+    GF_PARAM_CHOICE(struct morphology, make, GF_MORPHOLOGY_OPEN,
+                    GF_WORDS("open", "close", "tophat", "blackhat", "gradient"),
                     "open: erode, dilate; close: dilate, erode; tophat: the picture - open; "
                     "blackhat: close - the picture; gradient: dilate - erode"),
     GF_PARAM_ELEMENT(struct morphology),

@@ -13,18 +13,6 @@ struct nlmeans {
     int search, patch, border;
 };
 
-static const struct gf_param params[] = {
-    GF_PARAM(struct nlmeans, h, 0.1, 0.001, 0.5,
-             "how far patches may differ, as a part of the full scale: about the noise's standard "
-             "deviation, or a little more"),
-    GF_PARAM_INT(struct nlmeans, search, 10, 1, GF_NLMEANS_SEARCH_MAX,
-                 "radius of the window that is searched: 10 is 21x21 pixels"),
-    GF_PARAM_INT(struct nlmeans, patch, 3, 1, GF_NLMEANS_PATCH_MAX,
-                 "radius of the patches that are compared: 3 is 7x7"),
-    GF_PARAM_BORDER(struct nlmeans),
-    {0},
-};
-
 static int reach(const void *params_)
 {
     const struct nlmeans *const nlmeans = params_;
@@ -314,7 +302,17 @@ const struct gf_filter gf_nlmeans_filter = {
         "below h^2 / 80. In 16 bits weights are\n"
         "rounded to 2^-15, and patches are compared by the upper 12.",
     .example = "nlmeans=0.05",
-    GF_PARAMS(struct nlmeans, params),
+    GF_TAKES(
+        struct nlmeans,
+        GF_PARAM(
+            struct nlmeans, h, 0.1, 0.001, 0.5,
+            "how far patches may differ, as a part of the full scale: about the noise's standard "
+            "deviation, or a little more"),
+        GF_PARAM_INT(struct nlmeans, search, 10, 1, GF_NLMEANS_SEARCH_MAX,
+                     "radius of the window that is searched: 10 is 21x21 pixels"),
+        GF_PARAM_INT(struct nlmeans, patch, 3, 1, GF_NLMEANS_PATCH_MAX,
+                     "radius of the patches that are compared: 3 is 7x7"),
+        GF_PARAM_BORDER(struct nlmeans)),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 1000},

@@ -12,12 +12,6 @@ struct normalmap {
     int border;
 };
 
-static const struct gf_param normalmap_params[] = {
-    GF_PARAM(struct normalmap, strength, 1, 0, 1000, "multiplies the slope"),
-    GF_PARAM_BORDER(struct normalmap),
-    {0},
-};
-
 static int normalmap_radius(const void *params)
 {
     return 1;
@@ -195,7 +189,9 @@ const struct gf_filter gf_normalmap_filter = {
         "Unit normal (-s gx, -s gy, 1), out = (n / 2 + 1/2) M in R, G, B; gx (to the right) and gy "
         "(downwards) are\nSobel differences / 8 of v / M, v the bt601 luma, not rounded. Alpha is "
         "kept.",
-    GF_PARAMS(struct normalmap, normalmap_params),
+    GF_TAKES(struct normalmap,
+             GF_PARAM(struct normalmap, strength, 1, 0, 1000, "multiplies the slope"),
+             GF_PARAM_BORDER(struct normalmap)),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 0.8},

@@ -10,21 +10,6 @@
 
 const char *const gf_pad_words[] = {"edge", "transparent", NULL};
 
-static const char *const any[] = {"any", NULL};
-
-static const struct gf_param pad_params[] = {
-    GF_PARAM_LENGTH(struct gf_pad_params, w, 0.001, GF_SIDE_MAX,
-                    "columns of the result; fewer than the picture's do not change it"),
-    GF_PARAM_LENGTH(struct gf_pad_params, h, 0.001, GF_SIDE_MAX, "rows of the result, likewise"),
-    GF_PARAM_GRAVITY(struct gf_pad_params, "where the picture lies in it"),
-    GF_PARAM_COLOUR(struct gf_pad_params, colour, 0xffffff, gf_pad_words,
-                    "what is added: white, #ff8800; edge repeats the nearest pixel; transparent "
-                    "adds an alpha channel where there is none"),
-    GF_PARAM_WORD(struct gf_pad_params, aspect, NAN, 0.0001, 10000, any,
-                  "width divided by height, as 16/9 or 1: one side grows until it is so"),
-    {0},
-};
-
 static enum gf_status check(const void *params, struct gf_error *error)
 {
     const struct gf_pad_params *const pad = params;
@@ -205,7 +190,18 @@ const struct gf_filter gf_pad_filter = {
                   "is odd, the part on the right or below is larger by one. With aspect the "
                   "result is the smallest picture of that shape that has the other size.",
     .example = "pad=120%:120%:colour=orange",
-    GF_PARAMS(struct gf_pad_params, pad_params),
+    GF_TAKES(struct gf_pad_params,
+             GF_PARAM_LENGTH(struct gf_pad_params, w, 0.001, GF_SIDE_MAX,
+                             "columns of the result; fewer than the picture's do not change it"),
+             GF_PARAM_LENGTH(struct gf_pad_params, h, 0.001, GF_SIDE_MAX,
+                             "rows of the result, likewise"),
+             GF_PARAM_GRAVITY(struct gf_pad_params, "where the picture lies in it"),
+             GF_PARAM_COLOUR(
+                 struct gf_pad_params, colour, 0xffffff, gf_pad_words,
+                 "what is added: white, #ff8800; edge repeats the nearest pixel; transparent "
+                 "adds an alpha channel where there is none"),
+             GF_PARAM_WORD(struct gf_pad_params, aspect, NAN, 0.0001, 10000, GF_WORDS("any"),
+                           "width divided by height, as 16/9 or 1: one side grows until it is so")),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
     .check = check,
@@ -223,19 +219,9 @@ const struct gf_filter gf_pad_filter = {
 
 /* border: adds a border of the same width on each side. */
 
-extern const struct gf_filter gf_pad_filter;
-
 struct border {
     struct gf_length width;
     struct gf_colour colour;
-};
-
-static const struct gf_param border_params[] = {
-    GF_PARAM_LENGTH(struct border, width, 0, GF_SIDE_MAX,
-                    "pixels that are added on each side; per cent are of the picture's shorter "
-                    "side; default 5%"),
-    GF_PARAM_COLOUR(struct border, colour, 0xffffff, gf_pad_words, "what is added, as with pad"),
-    {0},
 };
 
 static void border_expand(const void *params, const struct gf_extent *extent,
@@ -262,7 +248,13 @@ const struct gf_filter gf_border_filter = {
     .definition = "The picture in the middle of one that is larger by twice the width; pad makes a "
                   "picture of a given size, frame\ndraws over the edges.",
     .example = "border=10:orange",
-    GF_PARAMS(struct border, border_params),
+    GF_TAKES(
+        struct border,
+        GF_PARAM_LENGTH(struct border, width, 0, GF_SIDE_MAX,
+                        "pixels that are added on each side; per cent are of the picture's shorter "
+                        "side; default 5%"),
+        GF_PARAM_COLOUR(struct border, colour, 0xffffff, gf_pad_words,
+                        "what is added, as with pad")),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
     .expand = border_expand,
@@ -270,17 +262,8 @@ const struct gf_filter gf_border_filter = {
 
 /* tile: repeats the picture side by side. */
 
-extern const struct gf_filter gf_pad_filter;
-
 struct tile {
     struct gf_length w, h;
-};
-
-static const struct gf_param tile_params[] = {
-    GF_PARAM_LENGTH(struct tile, w, 0.001, GF_SIDE_MAX,
-                    "columns of the result: 300% is three pictures; default 200%"),
-    GF_PARAM_LENGTH(struct tile, h, 0.001, GF_SIDE_MAX, "rows of the result; default 200%"),
-    {0},
 };
 
 static struct gf_length twice(struct gf_length length)
@@ -307,7 +290,11 @@ const struct gf_filter gf_tile_filter = {
     .definition = "The pixel (x, y) of the result is (x mod width, y mod height) of the picture; "
                   "the last copies are cut where the\nsize asks for it. A side never gets shorter.",
     .example = "tile",
-    GF_PARAMS(struct tile, tile_params),
+    GF_TAKES(
+        struct tile,
+        GF_PARAM_LENGTH(struct tile, w, 0.001, GF_SIDE_MAX,
+                        "columns of the result: 300% is three pictures; default 200%"),
+        GF_PARAM_LENGTH(struct tile, h, 0.001, GF_SIDE_MAX, "rows of the result; default 200%")),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
     .expand = tile_expand,

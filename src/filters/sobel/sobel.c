@@ -12,16 +12,6 @@ struct sobel {
     int border, kernel;
 };
 
-static const char *const kernels[] = {"sobel", "scharr", "prewitt", NULL};
-
-static const struct gf_param sobel_params[] = {
-    GF_PARAM(struct sobel, scale, 1, 0, 100, "multiplies the magnitude"),
-    GF_PARAM_BORDER(struct sobel),
-    GF_PARAM_CHOICE(struct sobel, kernel, GF_GRADIENT_SOBEL, kernels,
-                    "weights of the three differences: 1 2 1, 3 10 3 or 1 1 1"),
-    {0},
-};
-
 static int sobel_radius(const void *params)
 {
     return 1;
@@ -182,7 +172,11 @@ const struct gf_filter gf_sobel_filter = {
     .summary = "magnitude of the gradient",
     .definition = "scale * sqrt(gx^2 + gy^2) of each colour channel, where gx and gy are the "
                   "weighted differences over 3x3 pixels. Alpha is kept.",
-    GF_PARAMS(struct sobel, sobel_params),
+    GF_TAKES(struct sobel, GF_PARAM(struct sobel, scale, 1, 0, 100, "multiplies the magnitude"),
+             GF_PARAM_BORDER(struct sobel),
+             GF_PARAM_CHOICE(struct sobel, kernel, GF_GRADIENT_SOBEL,
+                             GF_WORDS("sobel", "scharr", "prewitt"),
+                             "weights of the three differences: 1 2 1, 3 10 3 or 1 1 1")),
     .kind = GF_STENCIL,
     .cost = {.pixel = 0.8},
     .radius = sobel_radius,

@@ -10,11 +10,9 @@
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 
-static const char *const words[] = {"otsu", "adaptive", "gaussian", "sauvola", NULL};
-
 const struct gf_param gf_threshold_params[] = {
     GF_PARAM_WORD(
-        struct gf_threshold, value, 0.5, 0, 1, words,
+        struct gf_threshold, value, 0.5, 0, 1, GF_WORDS("otsu", "adaptive", "gaussian", "sauvola"),
         "a part of the full scale; otsu, the level that separates dark from light pixels best; or "
         "a threshold for each pixel by the pixels around it: adaptive, their mean; gaussian, their "
         "mean that weighs near ones more; sauvola, their mean and deviation"),

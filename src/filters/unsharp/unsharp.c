@@ -6,21 +6,6 @@
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 
-static const char *const onsets[] = {"hard", "soft", NULL};
-
-static const struct gf_param unsharp_params[] = {
-    GF_PARAM(struct gf_unsharp_params, sigma, 1, 0.1, 250,
-             "standard deviation of the blur, in pixels"),
-    GF_PARAM(struct gf_unsharp_params, amount, 1, 0, 10, "how much of the difference is added"),
-    GF_PARAM(struct gf_unsharp_params, threshold, 0, 0, 1,
-             "only differences above this part of the full scale are changed"),
-    GF_PARAM_BORDER(struct gf_unsharp_params),
-    GF_PARAM_CHOICE(struct gf_unsharp_params, onset, GF_UNSHARP_HARD, onsets,
-                    "hard: a difference above the threshold counts whole; soft: only what exceeds "
-                    "the threshold counts, so that grain near it shows no steps"),
-    {0},
-};
-
 static int unsharp_radius(const void *params)
 {
     return gf_gauss_radius(((const struct gf_unsharp_params *)params)->sigma);
@@ -122,7 +107,18 @@ const struct gf_filter gf_unsharp_filter = {
         "v + amount * (v - blur(v)) where |v - blur(v)| exceeds threshold * M, else v; blur is "
         "the filter of that name, not rounded. With onset=soft, v + amount * s (|v - blur(v)| - "
         "threshold * M) there, with the sign s of v - blur(v).",
-    GF_PARAMS(struct gf_unsharp_params, unsharp_params),
+    GF_TAKES(
+        struct gf_unsharp_params,
+        GF_PARAM(struct gf_unsharp_params, sigma, 1, 0.1, 250,
+                 "standard deviation of the blur, in pixels"),
+        GF_PARAM(struct gf_unsharp_params, amount, 1, 0, 10, "how much of the difference is added"),
+        GF_PARAM(struct gf_unsharp_params, threshold, 0, 0, 1,
+                 "only differences above this part of the full scale are changed"),
+        GF_PARAM_BORDER(struct gf_unsharp_params),
+        GF_PARAM_CHOICE(
+            struct gf_unsharp_params, onset, GF_UNSHARP_HARD, GF_WORDS("hard", "soft"),
+            "hard: a difference above the threshold counts whole; soft: only what exceeds "
+            "the threshold counts, so that grain near it shows no steps")),
     .kind = GF_STENCIL,
     .cost = {.pixel = 1.2, .row = 0.15},
     .radius = unsharp_radius,

@@ -285,16 +285,6 @@ struct deskew {
     struct gf_colour colour;
 };
 
-static const struct gf_param params[] = {
-    GF_PARAM(struct deskew, threshold, 0.4, 0.01, 1,
-             "the part of the writing's contrast from which a pixel counts as ink: 40%"),
-    GF_PARAM(struct deskew, max, 15, 0.1, 45, "the largest angle that is looked for, in degrees"),
-    GF_WARP_PARAMS(struct deskew),
-    GF_PARAM_CHOICE(struct deskew, fit, GF_WARP_GROW, gf_warp_fit_names,
-                    "grow: the result holds the whole page; keep: it has the page's size"),
-    {0},
-};
-
 static void find(const void *params_, const struct gf_view *picture, struct gf_found *found)
 {
     const struct deskew *const deskew = params_;
@@ -336,7 +326,15 @@ const struct gf_filter gf_deskew_filter = {
         "and so does one whose sum is less than 7/4 of that at 0 degrees. The input of deskew lies "
         "whole in host memory. --explain "
         "reads no pixels, and shows the size of the page.",
-    GF_PARAMS(struct deskew, params),
+    GF_TAKES(
+        struct deskew,
+        GF_PARAM(struct deskew, threshold, 0.4, 0.01, 1,
+                 "the part of the writing's contrast from which a pixel counts as ink: 40%"),
+        GF_PARAM(struct deskew, max, 15, 0.1, 45,
+                 "the largest angle that is looked for, in degrees"),
+        GF_WARP_PARAMS(struct deskew),
+        GF_PARAM_CHOICE(struct deskew, fit, GF_WARP_GROW, gf_warp_fit_names,
+                        "grow: the result holds the whole page; keep: it has the page's size")),
     .kind = GF_STENCIL,
     .expand = expand,
     .find = find,

@@ -10,15 +10,6 @@ extern const struct gf_filter gf_rotate_filter;
 
 const char *const gf_warp_fit_names[] = {"grow", "keep", NULL};
 
-static const struct gf_param rotate_params[] = {
-    GF_PARAM(struct gf_rotate_params, angle, 90, -1000, 1000, "degrees, clockwise"),
-    GF_WARP_PARAMS(struct gf_rotate_params),
-    GF_PARAM_CHOICE(
-        struct gf_rotate_params, fit, GF_WARP_GROW, gf_warp_fit_names,
-        "grow: the result holds the whole picture; keep: the result has the picture's size"),
-    {0},
-};
-
 /* Returns the number of quarter turns, 0..3, or -1 for any other angle. */
 static int quarters(const struct gf_rotate_params *rotate)
 {
@@ -83,7 +74,13 @@ const struct gf_filter gf_rotate_filter = {
         "Multiples of 90 degrees are exact permutations of the pixels: 90 moves the top "
         "row to the right edge. Other angles\nkeep the middle in the middle. " GF_WARP_DEFINITION,
     .example = "rotate=12",
-    GF_PARAMS(struct gf_rotate_params, rotate_params),
+    GF_TAKES(
+        struct gf_rotate_params,
+        GF_PARAM(struct gf_rotate_params, angle, 90, -1000, 1000, "degrees, clockwise"),
+        GF_WARP_PARAMS(struct gf_rotate_params),
+        GF_PARAM_CHOICE(
+            struct gf_rotate_params, fit, GF_WARP_GROW, gf_warp_fit_names,
+            "grow: the result holds the whole picture; keep: the result has the picture's size")),
     .kind = GF_GEOMETRY,
     .cost = {.pixel = 1.2},
     .expand = rotate_expand,
@@ -100,18 +97,7 @@ struct affine {
     int fit;
 };
 
-static const char *const affine_names[] = {"shear-x", "shear-y", "half", "mirror", NULL};
 static const char *const affine_matrices[] = {"1 0.3/0 1", "1 0/0.3 1", "0.5 0/0 0.5", "-1 0/0 1"};
-
-static const struct gf_param affine_params[] = {
-    GF_PARAM_MATRIX_OF(struct affine, matrix, true, -1000000, 1000000, affine_names,
-                       affine_matrices, "a b/c d, or a b x/c d y with a move by x, y pixels"),
-    GF_WARP_PARAMS(struct affine),
-    GF_PARAM_CHOICE(struct affine, fit, GF_WARP_GROW, gf_warp_fit_names,
-                    "grow: the result holds the whole picture, wherever the matrix moves it; keep: "
-                    "the result has the picture's size"),
-    {0},
-};
 
 /* Copies the matrix row by row; the third column is the translation. */
 static void entries(const struct gf_matrix *matrix, double m[6])
@@ -169,7 +155,15 @@ const struct gf_filter gf_affine_filter = {
     .definition = "The pixel at p goes to A p + (x, y), where p counts from the middle, to the "
                   "right and down. " GF_WARP_DEFINITION,
     .example = "affine=shear-x",
-    GF_PARAMS(struct affine, affine_params),
+    GF_TAKES(struct affine,
+             GF_PARAM_MATRIX_OF(struct affine, matrix, true, -1000000, 1000000,
+                                GF_WORDS("shear-x", "shear-y", "half", "mirror"), affine_matrices,
+                                "a b/c d, or a b x/c d y with a move by x, y pixels"),
+             GF_WARP_PARAMS(struct affine),
+             GF_PARAM_CHOICE(
+                 struct affine, fit, GF_WARP_GROW, gf_warp_fit_names,
+                 "grow: the result holds the whole picture, wherever the matrix moves it; keep: "
+                 "the result has the picture's size")),
     .kind = GF_STENCIL,
     .check = affine_check,
     .expand = affine_expand,
@@ -190,28 +184,8 @@ struct perspective {
 enum { FROM, TO };
 enum { PERCENT, PIXELS };
 
-static const char *const perspective_names[] = {"keystone", "side", NULL};
 static const char *const perspective_matrices[] = {"15 0/85 0/100 100/0 100",
                                                    "0 12/100 0/100 100/0 88"};
-static const char *const directions[] = {"from", "to", NULL};
-static const char *const units[] = {"percent", "pixels", NULL};
-
-static const struct gf_param perspective_params[] = {
-    GF_PARAM_MATRIX_OF(struct perspective, points, true, -1000000, 1000000, perspective_names,
-                       perspective_matrices,
-                       "x y/x y/x y/x y: top left, top right, bottom right, bottom left"),
-    GF_WARP_PARAMS(struct perspective),
-    GF_PARAM_CHOICE(struct perspective, direction, FROM, directions,
-                    "from: these points of the picture become the corners of the result; to: the "
-                    "picture's corners go to these points of the result"),
-    GF_PARAM_CHOICE(struct perspective, unit, PERCENT, units,
-                    "unit of the points: per cent of width and height, or pixels"),
-    GF_PARAM_LENGTH(struct perspective, w, 0.001, 65535,
-                    "columns of the result; by default the picture's"),
-    GF_PARAM_LENGTH(struct perspective, h, 0.001, 65535,
-                    "rows of the result; by default the picture's"),
-    {0},
-};
 
 /* Whether the corners form a convex quadrilateral, clockwise or counterclockwise. */
 static bool is_convex(const float *point)
@@ -341,7 +315,21 @@ const struct gf_filter gf_perspective_filter = {
     .summary = "four points of the picture become its corners",
     .definition = "The projective map that four points determine. " GF_WARP_DEFINITION,
     .example = "perspective=keystone",
-    GF_PARAMS(struct perspective, perspective_params),
+    GF_TAKES(struct perspective,
+             GF_PARAM_MATRIX_OF(struct perspective, points, true, -1000000, 1000000,
+                                GF_WORDS("keystone", "side"), perspective_matrices,
+                                "x y/x y/x y/x y: top left, top right, bottom right, bottom left"),
+             GF_WARP_PARAMS(struct perspective),
+             GF_PARAM_CHOICE(
+                 struct perspective, direction, FROM, GF_WORDS("from", "to"),
+                 "from: these points of the picture become the corners of the result; to: the "
+                 "picture's corners go to these points of the result"),
+             GF_PARAM_CHOICE(struct perspective, unit, PERCENT, GF_WORDS("percent", "pixels"),
+                             "unit of the points: per cent of width and height, or pixels"),
+             GF_PARAM_LENGTH(struct perspective, w, 0.001, 65535,
+                             "columns of the result; by default the picture's"),
+             GF_PARAM_LENGTH(struct perspective, h, 0.001, 65535,
+                             "rows of the result; by default the picture's")),
     .kind = GF_STENCIL,
     .check = perspective_check,
     .expand = perspective_expand,
@@ -354,16 +342,6 @@ struct lens {
     double k1, k2, zoom;
     int kernel;
     struct gf_colour colour;
-};
-
-static const struct gf_param lens_params[] = {
-    GF_PARAM(struct lens, k1, -0.05, -1, 1,
-             "coefficient of r^2; below 0 the edges are stretched, and below -0.1 the corners of a "
-             "3:2 picture fold back; above 0 everything is drawn to the middle"),
-    GF_PARAM(struct lens, k2, 0, -1, 1, "of r^4"),
-    GF_PARAM(struct lens, zoom, 1, 0.05, 20, "enlargement in the middle"),
-    GF_WARP_PARAMS(struct lens),
-    {0},
 };
 
 static const struct gf_filter lens_stage_filter = GF_WARP_STAGE("lens");
@@ -392,7 +370,15 @@ const struct gf_filter gf_lens_filter = {
                   "over half the shorter side,\nand d divided by the zoom (Brown's radial "
                   "terms). " GF_WARP_DEFINITION,
     .example = "lens=0.3",
-    GF_PARAMS(struct lens, lens_params),
+    GF_TAKES(
+        struct lens,
+        GF_PARAM(
+            struct lens, k1, -0.05, -1, 1,
+            "coefficient of r^2; below 0 the edges are stretched, and below -0.1 the corners of a "
+            "3:2 picture fold back; above 0 everything is drawn to the middle"),
+        GF_PARAM(struct lens, k2, 0, -1, 1, "of r^4"),
+        GF_PARAM(struct lens, zoom, 1, 0.05, 20, "enlargement in the middle"),
+        GF_WARP_PARAMS(struct lens)),
     .kind = GF_STENCIL,
     .expand = lens_expand,
     .cuda = GF_CUDA(GF_WARP_KERNEL),

@@ -85,6 +85,16 @@ enum gf_status gf_explain_plan(const struct gf_schedule *schedule,
                                struct gf_explanation *explanation,
                                struct gf_error *error) GF_CHECKED;
 void gf_explain_free(struct gf_explanation *explanation);
+/* Find the kernels (kernels.c) that compute rows `out` from rows `in`, or that count rows `in` for
+ * the stage that wants a histogram; gf_explain_stage_kernels() lets them do both unless `wanting`
+ * is NULL. If the device refuses, found->unknown says why. */
+enum gf_status gf_explain_stage_kernels(struct gf_lane *lane, struct gf_stage *stage,
+                                        const struct gf_stage *wanting, struct gf_rows in,
+                                        struct gf_rows out, struct gf_explained_stage *found,
+                                        struct gf_error *error) GF_CHECKED;
+enum gf_status gf_explain_histogram_kernels(struct gf_lane *lane, const struct gf_stage *wanting,
+                                            struct gf_rows in, struct gf_explained_stage *found,
+                                            struct gf_error *error) GF_CHECKED;
 
 /* Returns the seconds at the measured bandwidths. With `together`, copies and kernels of a segment
  * overlap fully, so that the longest of them counts; otherwise they follow each other. */

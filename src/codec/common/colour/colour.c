@@ -9,6 +9,7 @@
 
 #include "base/cpu.h"
 #include "codec/common/checks.h"
+#include "codec/common/metadata/metadata.h"
 #include "icc/icc.h"
 #include "icc/icc_build.h"
 
@@ -49,14 +50,6 @@ static void keep_light(const struct gf_colour_tags *tags, struct gf_colour_tags 
     memcpy(kept->clli, tags->clli, sizeof kept->clli);
 }
 
-static uint32_t number_at(const unsigned char *bytes, int count)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < count; i++)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
 void gf_colour_tags_set_light(struct gf_colour_tags *tags, double most, double mean)
 {
     const double numbers[] = {most, mean};
@@ -70,13 +63,13 @@ void gf_colour_tags_set_light(struct gf_colour_tags *tags, double most, double m
 
 double gf_colour_tags_light(const struct gf_colour_tags *tags, int which)
 {
-    return tags->has_clli ? number_at(tags->clli + 4 * which, 4) / LIGHT_UNITS : 0;
+    return tags->has_clli ? gf_get_be(tags->clli + 4 * which, 4) / LIGHT_UNITS : 0;
 }
 
 double gf_colour_tags_peak(const struct gf_colour_tags *tags)
 {
     const double light = gf_colour_tags_light(tags, 0);
-    return light > 0 ? light : tags->has_mdcv ? number_at(tags->mdcv + 16, 4) / LIGHT_UNITS : 0;
+    return light > 0 ? light : tags->has_mdcv ? gf_get_be(tags->mdcv + 16, 4) / LIGHT_UNITS : 0;
 }
 
 /* The box mdcv (ISO/IEC 14496-12, 12.1.7) is like PNG's chunk mDCV but lists the primaries as
@@ -99,7 +92,7 @@ void gf_colour_tags_add_heif(struct gf_colour_tags *tags, const unsigned char *b
         tags->has_mdcv = true;
     }
     if (clli && end - clli >= HEAD + CLLI)
-        gf_colour_tags_set_light(tags, number_at(clli + HEAD, 2), number_at(clli + HEAD + 2, 2));
+        gf_colour_tags_set_light(tags, gf_get_be(clli + HEAD, 2), gf_get_be(clli + HEAD + 2, 2));
 }
 
 /* Copies the cICP. GF_TAGS_HDR stands for JPEG XL, which only keeps its own primaries: BT.709,
