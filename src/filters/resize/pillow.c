@@ -339,7 +339,7 @@ GF_TARGET_CLONES static void columns_of_bytes(const struct gf_pillow *pillow, co
             sum += v * weight[k];
         }
         sum >>= GF_PILLOW_BITS; /* as gf_pillow_byte() */
-        sum &= ~(sum >> 31);
+        sum &= sum > 0;
         sum = (sum | (sum > 255)) & 255;
         const pixels_bytes bytes = __builtin_convertvector(sum, pixels_bytes);
         for (int r = 0; r < ROWS; r++)
