@@ -111,7 +111,8 @@ class Vision(unittest.TestCase):
                              (lambda: vision.patches(self.pictures[7], patch=0), "patch=0"),
                              (lambda: vision.clip(self.pictures[0], resample="area"), "resample='area' is none of lanczos, bicubic"),
                              (lambda: vision.siglip([]), "no pictures"),
-                             (lambda: vision.llava_next([], 25), "no multiples of size=25"),
+                             (lambda: vision.llava_next([], 25), "in multiples of size=25"),
+                             (lambda: vision.llava_next([], 28, [(28,)]), r"pinpoints=\[\(28,\)\] are no .height, width. in multiples of size=28"),
                              (lambda: vision.siglip(self.pictures, dtype="int8"), "dtype='int8'"),
                              (lambda: vision.llava(self.pictures, dtype="uint8"), "bytes have no scale")):
             with self.assertRaisesRegex((gf.UsageError, gf.InputError), words):
@@ -173,6 +174,11 @@ class Vision(unittest.TestCase):
                 self.assertEqual((ours.dtype, ours.shape), (dtype, nearest.shape), name)
                 wrong = torch.count_nonzero(ours.view(torch.int16) != nearest.view(torch.int16))
                 self.assertEqual(wrong, 0, f"{name}: {wrong} of {ours.numel()} numbers of {dtype} aren't the nearest")
+
+    @unittest.skipUnless(numpy, "there is no numpy")
+    def test_pinpoints_of_numpy(self):
+        tiles, counts = vision.llava_next(self.pictures[0], 56, numpy.array(POINTS), device="cpu")
+        self.assertEqual((bytes_of(tiles), counts), (bytes_of(vision.llava_next(self.pictures[0], 56, POINTS, device="cpu")[0]), [len(tiles)]))
 
     @unittest.skipUnless(transformers, "there is no transformers with numpy and Pillow")
     def test_palettes_beside_transformers(self):

@@ -185,8 +185,9 @@ def llava_next(pictures: Any, size: int = 336, pinpoints: Sequence[Sequence[int]
     `size`, that shows most of it; the rest is black. torch.nn.utils.rnn.pad_sequence(tiles.split(counts), batch_first=True) makes the
     processor's pixel_values of them. The rule: LlavaNextImageProcessor, whose size and crop_size are `size`.
     """
-    if not pinpoints or size < 1 or any(side < size or side % size for point in pinpoints for side in point):
-        raise usage(f"pinpoints={pinpoints!r} are no multiples of size={size}")
+    pinpoints = [tuple(point) for point in pinpoints]  # also of numpy's array
+    if not pinpoints or size < 1 or any(len(point) != 2 or side < size or side % size for point in pinpoints for side in point):
+        raise usage(f"pinpoints={pinpoints!r} are no (height, width) in multiples of size={size}")
 
     def chain_of(height: int, width: int) -> str:
         def shown(point: Sequence[int]) -> tuple[int, int]:
