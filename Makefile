@@ -401,7 +401,7 @@ lint: ## the format, cppcheck and shellcheck, where the tools are
 
 tsan: ## the tests of what runs on several threads, under the thread sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-tsan CUDA=0 SANITIZE=thread CFLAGS='-O1 -g1' \
-	  TESTS='$(patsubst %,$(BUILD)-tsan/tests/test_%,batch device_start failures helpers server server_faults threads device_codec batch_fallbacks ordered png jpeg_strips smooth)' test-threads
+	  TESTS='$(patsubst %,$(BUILD)-tsan/tests/test_%,batch device_start failures helpers server server_faults threads device_codec batch_fallbacks ordered png jpeg_strips smooth ssimulacra2)' test-threads
 
 test-threads: $(TESTS)
 	@tests/run.sh $(TESTS)
