@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/memory/buffers.h"
 #include "base/process/machine.h"
+#include "base/threads/times.h"
 #include "chain/chain.h"
 #include "chain/plan.h"
 #include "codec/codec.h"
@@ -147,9 +148,9 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
         GF_TRY(gf_ssim(a, b, threads, &measure[GF_MEASURE_SSIM],
                        measures & 1U << GF_MEASURE_MS_SSIM ? &measure[GF_MEASURE_MS_SSIM] : NULL,
                        error));
-    return measures & OF_SSIMULACRA2
-               ? gf_ssimulacra2(a, b, threads, &measure[GF_MEASURE_SSIMULACRA2], error)
-               : GF_OK;
+    if (measures & OF_SSIMULACRA2)
+        GF_TRY(gf_ssimulacra2(a, b, threads, &measure[GF_MEASURE_SSIMULACRA2], error));
+    return gf_time_check(error);
 }
 
 /* Draws the absolute differences in row y, times `scale`, and returns the largest difference. Draws

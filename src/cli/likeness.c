@@ -10,6 +10,7 @@
 #include "base/image.h"
 #include "base/text/json.h"
 #include "base/text/plain_text.h"
+#include "base/threads/times.h"
 #include "bench/likeness.h"
 #include "codec/codec.h"
 #include "codec/layouts/layouts.h"
@@ -19,10 +20,10 @@
 const struct gf_key_help gf_likeness_keys[] = {
     {"largest", "the largest difference of two samples"},
     {"mean", "the mean difference"},
-    {"psnr", "PSNR in decibels; null: the pictures are equal"},
+    {"psnr", "PSNR in decibels; null: equal pictures"},
     {"ssim", "SSIM, 1 at most; null: the pictures are too small"},
     {"ms_ssim", "MS-SSIM likewise"},
-    {"ssimulacra2", "SSIMULACRA2, 100 at most"},
+    {"ssimulacra2", "SSIMULACRA2 likewise, 100 at most"},
     {"equal", "whether all samples are equal"},
     {0},
 };
@@ -178,7 +179,7 @@ static enum gf_status check_limits(const struct gf_likeness *likeness, const str
             return gf_fail(error, GF_ERROR_UNFIT, "%.120s: too small a picture for %s", name,
                            measures[i].name);
         if (!isnan(limit) && (measures[i].most ? value > limit : value < limit))
-            return gf_fail(error, GF_ERROR_DIFFERENT, "%.120s: %s is %g, %s than %g", name,
+            return gf_fail(error, GF_ERROR_DIFFERENT, "%.120s: %s is %.9g, %s than %.9g", name,
                            measures[i].name, value, measures[i].most ? "more" : "less", limit);
     }
     return GF_OK;
@@ -287,9 +288,11 @@ enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error 
     if (asprintf(&name, "%s%s%s", two ? command->input[0] : "", two ? ":" : "", command->likeness) <
         0)
         return gf_fail_memory(error);
+    gf_time_limit_set(command->options.timeout_s > 0 ? gf_now() + command->options.timeout_s : 0);
     enum gf_status status = take_limits(name, &limits, error);
     if (!status)
         status = compare_files(command, name, &limits, picture, error);
+    status = gf_time_tell(second_name(command), command->options.timeout_s, status, error);
     gf_image_free(&picture[0]);
     gf_image_free(&picture[1]);
     free(name);

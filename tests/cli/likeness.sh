@@ -62,10 +62,12 @@ begin "limits of --compare set the exit status"
 run 0 gpufilter --compare=large.ppm:min-ssim=0.4:min-psnr=24:max-largest=135:max-mean=12:min-ms-ssim=0.88 noisy.ppm
 silent
 run 1 gpufilter --compare=large.ppm:min-ssim=0.45 noisy.ppm
-stderr_is 'gpufilter: noisy.ppm: ssim is 0.441492, less than 0.45'
+stderr_like 'noisy.ppm: ssim is 0.44149[0-9]*, less than 0.45$'
 stdout_has '^ssim '
 run 1 gpufilter --compare=large.ppm:max-largest=134:min-ssim=0.1 noisy.ppm
 stderr_is 'gpufilter: noisy.ppm: largest is 135, more than 134'
+run 1 gpufilter --compare=in.ppm:min-ssimulacra2=100.00001 in.ppm
+stderr_is 'gpufilter: in.ppm: ssimulacra2 is 100, less than 100.00001'
 run 4 gpufilter --compare=in.ppm:min-ms-ssim=0 in.ppm
 stderr_is 'gpufilter: in.ppm: too small a picture for ms-ssim'
 cp in.ppm a:b.ppm
@@ -103,6 +105,11 @@ run 4 gpufilter --compare=low.ppm:measures=ssimulacra2 low.ppm
 stderr_is 'gpufilter: low.ppm: too small a picture for ssimulacra2'
 run 4 gpufilter --memory=1M --compare=large.ppm:measures=ssimulacra2 noisy.ppm
 stderr_like 'large.ppm: .*it is compared as a whole'
+run 0 gpufilter -i in.ppm -o wide.ppm resize=2000:1500
+for measure in mean ssim ssimulacra2; do
+    run 4 gpufilter --timeout=0.001 --compare=wide.ppm:measures=$measure wide.ppm
+    stderr_is 'gpufilter: wide.ppm: takes longer than --timeout=0.001'
+done
 run 2 gpufilter --compare=in.ppm:measures=ssim,vmaf in.ppm
 stderr_is "gpufilter: --compare: measures=ssim,vmaf: 'vmaf' is none of largest, mean, psnr, ssim, ms-ssim and ssimulacra2"
 
