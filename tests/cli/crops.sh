@@ -115,6 +115,8 @@ if truncate -s 30000000000 hole.raw 2>hole && [ "$(du -k hole.raw | cut -f 1)" -
     { printf 'P6\n4 1\n255\n' && printf '\0\0\0abcdef\0\0\0'; } >wanted
     same hole1.ppm wanted
     absent hole2.ppm
+    run 4 gpufilter -i hole.raw -o 'hole{n}.ppm' --raw=100000x100000:rgb24 --memory=64M crop=4:100000:0:0
+    stderr_like 'hole.raw: each frame is in memory as a whole: that takes 78[0-9] MiB'
     { printf 'YUV4MPEG2 W100000 H100000 Cmono\nFRAME\n' && printf abc; } >hole.y4m
     truncate -s 10000000037 hole.y4m
     run 4 gpufilter -i hole.y4m -o hole.pgm --memory=64M crop=4:1:0:0
