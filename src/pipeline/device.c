@@ -212,16 +212,20 @@ enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline, struct gf
 }
 
 /* Returns the number of lanes. Four keep both directions of the bus to a GPU busy; if a codec feeds
- * them or takes their results, more would only need more pinned memory. */
-int gf_pipeline_lanes(const struct gf_pipeline *pipeline)
+ * them or takes their results, more would only need more pinned memory. On the CPU, starting
+ * threads takes longer than they save with a small picture, unless its filters are slow. */
+int gf_pipeline_lanes(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
 {
-    if (pipeline->options.serial)
+    const struct gf_options *const options = &pipeline->options;
+    if (options->serial)
         return 1;
-    if (pipeline->options.lanes)
-        return pipeline->options.lanes;
-    if (!pipeline->on_cuda)
-        return pipeline->options.threads;
-    return CUDA_LANES;
+    if (options->lanes)
+        return options->lanes;
+    if (pipeline->on_cuda)
+        return CUDA_LANES;
+    const bool asked = pipeline->threads_are_asked || pipeline->band_rows || options->band_rows;
+    return asked || !gf_plan_is_small(plan) ? options->threads
+                                            : gf_plan_useful_threads(plan, options->threads);
 }
 
 struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline)

@@ -275,7 +275,7 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
  * CPU's if the GPU does not start; *on_cuda tells which. */
 enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend,
                                  bool *on_cuda, struct gf_error *error) GF_CHECKED;
-/* Returns the number of lanes for the next picture. A picture with fewer bands uses fewer lanes. */
-int gf_pipeline_lanes(const struct gf_pipeline *pipeline);
+/* Returns the number of lanes for a picture with that plan. One with fewer bands uses fewer. */
+int gf_pipeline_lanes(const struct gf_pipeline *pipeline, const struct gf_plan *plan);
 /* Returns the options for the next picture; memory_bytes is the default limit if it was 0. */
 struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline);

@@ -106,6 +106,8 @@ stdout_has '^  equalize histogram: reads 12.7 kB'
 stdout_has '^segment 3  .*, which see the whole picture$'
 stdout_has '^  transpose: reads and writes 25.4 kB'
 stdout_has '^time       at least '
+run 0 gpufilter --explain --device=cpu -i header.png blur=2
+stdout_has '^lanes      1, with ' # the calling thread does a small picture alone
 
 begin "--explain --device=cuda plans without a GPU, and says so"
 CUDA_VISIBLE_DEVICES='' run 0 gpufilter --explain --device=cuda -i header.png blur=2,gamma=2,invert,equalize

@@ -203,18 +203,6 @@ static enum gf_status take_device_result(struct gf_pipeline *pipeline, struct gf
                                  format.height);
 }
 
-/* Returns how many lanes to use. Starting threads takes longer than they save with a small
- * picture, unless its filters are slow. */
-static int lanes_for(const struct gf_pipeline *pipeline, const struct gf_plan *plan)
-{
-    const int lanes = gf_pipeline_lanes(pipeline);
-    const bool asked =
-        pipeline->options.lanes || pipeline->threads_are_asked || pipeline->band_rows;
-    return pipeline->on_cuda || asked || !gf_plan_is_small(plan)
-               ? lanes
-               : gf_plan_useful_threads(plan, lanes);
-}
-
 static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct gf_plan *plan,
                                           struct gf_source *source, struct gf_sink *sink,
                                           const struct gf_picture_task *task,
@@ -250,7 +238,7 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
         .memory_is_limit = pipeline->options.memory_bytes != 0,
         .spans = &pipeline->spans,
         .progress = pipeline->progress ? pipeline->progress : &pipeline->own_progress,
-        .lanes = serial ? 1 : lanes_for(pipeline, plan),
+        .lanes = serial ? 1 : gf_pipeline_lanes(pipeline, plan),
         .band_rows = !pipeline->band_rows && serial && pipeline->on_cuda && gf_time_limit() <= 0
                          ? large_rows
                          : pipeline->band_rows,

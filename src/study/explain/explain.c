@@ -377,7 +377,7 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
                                    .memory_is_limit =
                                        gf_pipeline_options(pipeline)->memory_bytes != 0,
                                    .spans = &spans,
-                                   .lanes = gf_pipeline_lanes(pipeline),
+                                   .lanes = gf_pipeline_lanes(pipeline, &plan),
                                    .band_rows = options.band_rows,
                                    .source = source,
                                    .sink = &unused};
