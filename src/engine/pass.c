@@ -144,12 +144,14 @@ static bool wait_for_slot(struct gf_pass *pass, int b)
 static enum gf_status decode_rows(struct gf_pass *pass, int rows, unsigned char *dst,
                                   struct gf_error *error)
 {
+    struct gf_source *const source = pass->schedule->source;
     const double begin_s = gf_now();
     gf_nvtx_push(gf_span_kind_name(GF_SPAN_DECODE));
     enum gf_status status = gf_time_check(error);
-    if (!status)
-        status = pass->schedule->source->read(pass->schedule->source, rows, dst,
-                                              pass->bands.in_pitch, error);
+    if (!status) {
+        status = source->read(source, rows, dst, pass->bands.in_pitch, error);
+        source->failed = status;
+    }
     gf_nvtx_pop();
     gf_spans_add(pass->schedule->spans, GF_SPAN_DECODE, -1, -1, begin_s, gf_now(),
                  gf_row_bytes(pass->segment->in) * (size_t)rows);
@@ -205,8 +207,10 @@ enum gf_status gf_reader_end(struct gf_pass *pass, struct gf_rows held, struct g
         status = buffer ? skip_rows(pass, rest, buffer, error) : gf_fail_memory(error);
         gf_pages_free(buffer, bytes);
     }
-    if (!status && source->finish)
+    if (!status && source->finish) {
         status = source->finish(source, error);
+        source->failed = status;
+    }
     return status;
 }
 

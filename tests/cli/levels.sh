@@ -172,6 +172,11 @@ if [ -z "$lacking" ]; then
     grep -q '"tiles":7,"tiles_done":7,"at_end":true' stderr || problem "$(cat stderr)"
     run 0 gpufilter -i bad.tif -o out.ppm resize=40:30
     ! grep -q level stderr || problem "$(cat stderr)"
+    for limit in --max-pixels=400000 --memory=1M; do # what is over a limit is no damage
+        run 4 gpufilter $limit -i pyramid.tif -o gone.ppm thumbnail=40,resize=900:900,equalize
+        grep -q " over .*$limit" stderr || grep -q ' over the 1 MiB of --memory' stderr || problem "$(cat stderr)"
+        ! grep -q 'is read$' stderr || problem "$(cat stderr)"
+    done
     damage 0
     run 4 gpufilter -i bad.tif -o gone.ppm thumbnail=40
     [ ! -e gone.ppm ] || problem "an output is left"

@@ -52,7 +52,7 @@ static bool is_of_device(const struct gf_attempt *attempt, enum gf_status status
 bool gf_attempt_is_of_level(const struct gf_attempt *attempt, enum gf_status status)
 {
     const struct gf_source *const source = attempt->source;
-    return status == GF_ERROR_INPUT && source && source->take_level &&
+    return status == GF_ERROR_INPUT && source && source->failed && source->take_level &&
            gf_source_level(source, source->reduction);
 }
 

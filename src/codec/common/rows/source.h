@@ -92,6 +92,7 @@ struct gf_source {
     int levels;
     struct gf_level level[GF_LEVELS_MOST];
     unsigned damaged; /* a bit for each level that the caller has found to be damaged */
+    bool failed;      /* the engine could not read rows, or gf_source_reduce() the level */
     /* Makes the source read that level, and changes `format`, `reduction` and `memory`. It must be
      * called at most once, before the first read() since the source was opened or window() gave the
      * whole picture. After a failure the source can only be closed.

@@ -48,8 +48,11 @@ int gf_source_level(const struct gf_source *source, int reduction)
 enum gf_status gf_source_reduce(struct gf_source *source, int reduction, struct gf_error *error)
 {
     const int level = gf_source_level(source, reduction);
-    if (level && source->take_level)
-        return source->take_level(source, level, error);
+    if (level && source->take_level) {
+        const enum gf_status status = source->take_level(source, level, error);
+        source->failed = status;
+        return status;
+    }
     if (reduction > 1)
         source->reduce(source, reduction);
     return GF_OK;
