@@ -280,6 +280,7 @@ static void add_meaning(const char *chain, const char *text, struct gf_error *er
     answer.whose = "";
     answer_whole(chain, text, &answer);
     (void)gf_chain_fail_answer(before.text, "; ", &answer, error);
+    error->status = before.status; /* a file may be missing */
 }
 
 /* Parses the next item of a chain, `whole`. `before` is the item before it, and `written` the text

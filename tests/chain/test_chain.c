@@ -510,6 +510,11 @@ static void test_other_names(void **state)
 
 static void test_foreign_forms(void **state)
 {
+    struct gf_error error = {0};
+    const enum gf_status missing = gf_chain_parse("icc=+1=1", &chain, &error);
+    assert_string_equal(error.text,
+                        "icc: +1=1: No such file or directory; did you mean 'icc=1=1'?");
+    assert_true(missing != GF_ERROR_USAGE && missing == error.status);
     assert_error("sepia-tone=80%",
                  "unknown filter 'sepia-tone' (ImageMagick); did you mean 'colormatrix=sepia'?");
     assert_error("blur,rot=d90", "unknown filter 'rot' (vips); did you mean 'blur,rotate=90'?");
