@@ -162,7 +162,7 @@ words=$(cat gpufilter.1 pages | wc -w)
 gpufilter --help | awk '
     /^[^ ]/ { option = "" }
     /^  (-.,|   ) --/ { option = $0; lines = substr($0, 34, 1) == " " && substr($0, 35, 1) != "" }
-    option && /^ {34}[^ ]/ && ++lines == 3 { print option }' >long
+    option && substr($0, 1, 34) ~ /^ *$/ && length($0) > 34 && ++lines == 3 { print option }' >long
 [ ! -s long ] || problem "options with more than two lines: $(cat long)"
 run 2 gpufilter --man=wobble
 stderr_is "gpufilter: --man: 'wobble' is no topic (--man lists them)"
