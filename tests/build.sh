@@ -7,7 +7,7 @@ build=$(dirname "$GPUFILTER")
 cd "$source" || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-unset MAKEFLAGS MAKELEVEL MFLAGS V
+unset MAKEFLAGS MAKELEVEL MFLAGS V MINIMAL
 . "$source/tests/tap.sh"
 
 # A superuser's make: nothing but the system's folders in PATH, no settings; libraries lie where they lay for the build.
