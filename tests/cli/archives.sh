@@ -284,6 +284,14 @@ for number in -144115188075855872 1297036692682702848; do
     rm owned.tar again.tar
 done
 
+begin "a tar whose first member is named with the bytes that a zip begins with is a tar"
+name=$(printf 'PK\003\004.txt')
+cp set/text.txt "$name"
+tar --format=ustar -cf named.tar "$name" set/text.txt
+run 0 gpufilter -q -i named.tar -o named-out.tar invert
+[ "$(tar tf named-out.tar | wc -l)" = 2 ] || problem "$(tar tf named-out.tar)"
+run 0 gpufilter -q -i named-out.tar -o named-again.tar invert
+
 begin "--fail-fast, a cut archive and a foreign file leave no archive"
 run 4 gpufilter -i bad.tar -o none.tar --fail-fast invert
 head -c 100000 in.tar >cut.tar

@@ -215,16 +215,19 @@ static enum gf_status open_second_step(struct gf_archive_reader *reader, struct 
                : GF_OK;
 }
 
-/* Finds out whether the input is a zip archive, and makes a stream that is one a file. */
+/* Finds out whether the input is a zip archive, and makes a stream that is one a file. A tar's
+ * first member may be named with the bytes that a zip begins with. */
 static enum gf_status look_for_zip(struct gf_archive_reader *reader, struct gf_error *error)
 {
-    char head[4];
+    enum { MAGIC = 4, USTAR = 257, USTAR_BYTES = 5 };
+    char head[USTAR + USTAR_BYTES];
     size_t got;
     int descriptor;
     int64_t offset;
     GF_TRY(gf_input_peek(reader->input, head, sizeof head, &got, error));
-    reader->is_zip =
-        got == sizeof head && (!memcmp(head, "PK\3\4", got) || !memcmp(head, "PK\5\6", got));
+    const bool is_tar = got == sizeof head && !memcmp(head + USTAR, "ustar", USTAR_BYTES);
+    reader->is_zip = got >= MAGIC && !is_tar &&
+                     (!memcmp(head, "PK\3\4", MAGIC) || !memcmp(head, "PK\5\6", MAGIC));
     if (!reader->is_zip || gf_input_size(reader->input) >= 0)
         return GF_OK;
     gf_input_keep_all(reader->input);
