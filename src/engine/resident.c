@@ -561,9 +561,11 @@ static enum gf_status run_listed(const struct batch *batch, const struct gf_stag
                                                  &to->first, &stack, ran, error);
 }
 
-/* Runs all stages on a stack, from pictures `in` to pictures `out`. */
+/* Runs all stages on a stack, from pictures `in` to pictures `out`. Returns false in *fits, and
+ * does nothing, if the pictures would have to be copied first, and the buffer is too small for
+ * that. */
 static enum gf_status run_stack(const struct batch *batch, const struct gf_image *in,
-                                const struct gf_image *out, struct gf_error *error)
+                                const struct gf_image *out, bool *fits, struct gf_error *error)
 {
     const struct gf_plan *const plan = &batch->ready->plan;
     const struct stack source = stack_of(in, batch->count), end = stack_of(out, batch->count);
@@ -582,6 +584,10 @@ static enum gf_status run_stack(const struct batch *batch, const struct gf_image
             if (!stages && (from.image || !are_aligned(in, 1))) {
                 status = run_listed(batch, stage, constants, in, &to, &ran, error);
                 from = buffer_of(batch, INPUT, plan->in, 0);
+                *fits = ran || from.first.pitch * (size_t)from.rows * (size_t)batch->count <=
+                                   batch->ready->stacks.bytes / BUFFERS;
+                if (!status && !*fits)
+                    return GF_OK;
                 if (!status && !ran)
                     status = copy_stack(batch, &from, &source, 0, GF_BORDER_EDGE, error);
             }
@@ -595,11 +601,11 @@ static enum gf_status run_stack(const struct batch *batch, const struct gf_image
                : copy_stack(batch, &end, &from, 0, GF_BORDER_EDGE, error);
 }
 
-/* Returns the bytes that a picture takes in a buffer of a stack; 0 if pictures of the plan cannot
- * share launches. */
-static size_t largest_bytes(const struct gf_resident *resident, const struct gf_plan *plan)
+/* Returns the bytes that a picture's results take in a buffer of a stack; 0 if pictures of the plan
+ * cannot share launches. */
+static size_t result_bytes(const struct gf_resident *resident, const struct gf_plan *plan)
 {
-    size_t largest = gf_band_pitch(resident->backend, plan->in) * (size_t)plan->in.height;
+    size_t largest = 0;
     for (int i = 0; i < plan->stage_count; i++) {
         const struct gf_stage *const stage = &plan->stage[i];
         const size_t rows = (size_t)stage->out.height + 2 * (size_t)halo_of(resident, stage);
@@ -607,7 +613,7 @@ static size_t largest_bytes(const struct gf_resident *resident, const struct gf_
         if (gf_stage_statistic(stage))
             return 0;
     }
-    return plan->stage_count && !resident->options->band_rows ? gf_layout_round(largest) : 0;
+    return resident->options->band_rows ? 0 : gf_layout_round(largest);
 }
 
 /* Enlarges the memory of the stacks to `bytes` bytes, if it has less. */
@@ -624,19 +630,37 @@ static enum gf_status reserve(struct gf_resident *resident, struct gf_ready_plan
     return status;
 }
 
+/* Reserves a stack for up to `count` pictures of `bytes` bytes, of which *most fit. */
+static enum gf_status reserve_for(struct gf_resident *resident, struct gf_ready_plan *ready,
+                                  size_t bytes, int count, int *most, struct gf_error *error)
+{
+    const int fit = bytes ? (int)(STACK_MOST / bytes) : 0;
+    *most = fit < count ? fit : count;
+    return *most > 1 ? reserve(resident, ready, BUFFERS * bytes * (size_t)*most, error) : GF_OK;
+}
+
 static enum gf_status run_all(struct gf_resident *resident, struct gf_ready_plan *ready,
                               const struct gf_image *in, const struct gf_image *out, int count,
                               struct gf_error *error)
 {
-    const size_t largest = largest_bytes(resident, &ready->plan);
-    const int fit = largest ? (int)(STACK_MOST / largest) : 0, most = fit < count ? fit : count;
-    if (most > 1)
-        GF_TRY(reserve(resident, ready, BUFFERS * largest * (size_t)most, error));
-    for (int i = 0; i<count; i += most> 1 ? most : 1) {
+    const struct gf_format format = ready->plan.in;
+    const size_t source = gf_band_pitch(resident->backend, format) * (size_t)format.height,
+                 result = result_bytes(resident, &ready->plan);
+    int most;
+    GF_TRY(reserve_for(resident, ready, result,
+                       source > result && count > GF_LISTED_MOST ? GF_LISTED_MOST : count, &most,
+                       error));
+    for (int i = 0; i < count;) {
         const int left = count - i;
         const struct batch batch = {resident, ready, left < most ? left : most};
-        GF_TRY(most > 1 ? run_stack(&batch, in + i, out + i, error)
+        bool fits = true;
+        GF_TRY(most > 1 ? run_stack(&batch, in + i, out + i, &fits, error)
                         : resident_run_one(resident, ready, in + i, out + i, error));
+        if (fits)
+            i += most > 1 ? most : 1;
+        else
+            GF_TRY(reserve_for(resident, ready, gf_larger(result, gf_layout_round(source)), count,
+                               &most, error));
     }
     return GF_OK;
 }

@@ -250,6 +250,22 @@ static void test_long_batches(void **state)
     }
 }
 
+/* Pictures that together are larger than a stack, while their results are small: they are read
+ * where they lie, or, by kernels that cannot, in smaller stacks. */
+static void test_large_batches(void **state)
+{
+    static const char *const chains[] = {"resize=23:17:like=pillow", "resize=23:17:lanczos3",
+                                         "resize=23:17:linear", "resize=23:17:nearest",
+                                         "resize=23:17,blur"};
+    need_gpu();
+    for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
+        check_batch(chains[c], format_of(1403, 1100, 3, 8), ANYWHERE, ANYWHERE);
+        check_batch(chains[c], format_of(61, 47, 4, 8), ANYWHERE, ONE_BELOW_THE_OTHER);
+        check_batch(chains[c], format_of(61, 47, 2, 8), ONE_BELOW_THE_OTHER, WITH_GAPS);
+        check_batch(chains[c], format_of(61, 47, 1, 16), AT_ODD_ADDRESSES, ANYWHERE);
+    }
+}
+
 /* Every filter that makes a picture of this one, by a chain whose effect is easy to see. */
 static void test_every_filter_in_batches(void **state)
 {
@@ -575,6 +591,7 @@ int main(void)
                                        cmocka_unit_test(test_many_formats),
                                        cmocka_unit_test(test_batches),
                                        cmocka_unit_test(test_long_batches),
+                                       cmocka_unit_test(test_large_batches),
                                        cmocka_unit_test(test_every_filter_in_batches),
                                        cmocka_unit_test(test_mixed_batch),
                                        cmocka_unit_test(test_other_calls_between),

@@ -51,7 +51,7 @@ class Devices(unittest.TestCase):
             self.check([pipeline.run(tensor)], chain, [0])
 
     def test_numbers_in_a_graph(self):
-        pipeline, form = gf.Pipeline("", device="cuda:0"), _batches.form_of("float32", "NCHW", None, 0.5, 0.25)
+        pipeline, form = gf.Pipeline("", device="cuda:0"), _batches.form_of("float32", "NCHW", None, 0.5, 0.25, None)
         batch, graph = torch.stack(self.tensors[0]), torch.cuda.CUDAGraph()
         _batches.floats(pipeline, list(batch), form)
         torch.cuda.synchronize()

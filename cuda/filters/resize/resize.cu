@@ -161,9 +161,7 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct resize_walk walk = {};
     walk.p = view_pair_of(launch, 0);
-    walk.stack = launch->stack;
-    for (int i = 0; walk.stack.in && i < walk.stack.count; i++)
-        walk.listed[i] = walk.stack.in[i];
+    walk.stack = stacked_of(launch);
     walk.in_row_bytes = (int)gf_row_bytes(launch->in.format);
     walk.out_width = format.width;
     walk.group = plan->group;
@@ -212,7 +210,7 @@ static struct resize_args args_of(const struct gf_launch *launch,
                                                                             &resample->rows;
     struct resize_args args = {};
     args.p = view_pair_of(launch, 0);
-    args.stack = launch->stack;
+    args.stack = stacked_of(launch);
     args.out_width = format.width;
     args.linear = resample->linear;
     args.max = gf_resample_most(resample, format.bits);
@@ -249,8 +247,7 @@ extern "C" int gf_resize_stacked_cuda(const struct gf_launch *launch)
 {
     const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
     return resample->kernel == GF_RESAMPLE_NEAREST || gf_resize_is_half(launch, resample) ||
-                   launch->stack.count > GRID_ROWS_MAX ||
-                   (launch->stack.in && !resample->walk.group)
+                   launch->stack.count > GRID_ROWS_MAX
                ? (int)cudaErrorNotSupported
                : gf_resize_cuda(launch);
 }

@@ -5,6 +5,31 @@
 #include "cuda/common/view_pair.cuh"
 #include "pixel/resample/resample.h"
 
+/* The pictures of a launch: blocks (., ., z) work on picture z. */
+struct stacked {
+    int count, in_rows, out_rows;
+    bool is_listed;
+    const unsigned char *listed[GF_LISTED_MOST]; /* where the pictures begin */
+};
+
+static inline struct stacked stacked_of(const struct gf_launch *launch)
+{
+    const struct gf_stack *const stack = &launch->stack;
+    struct stacked stacked = {stack->count > 1 ? stack->count : 1, stack->in_rows, stack->out_rows,
+                              stack->in != NULL, {}};
+    for (int i = 0; stack->in && i < stack->count; i++)
+        stacked.listed[i] = stack->in[i];
+    return stacked;
+}
+
+/* Returns where the view of a picture begins. */
+static __device__ __forceinline__ const unsigned char *
+picture_in(const struct view_pair &p, const struct stacked &stack, int picture)
+{
+    return stack.is_listed ? stack.listed[picture]
+                           : p.in + picture * stack.in_rows * (ptrdiff_t)p.in_pitch;
+}
+
 struct resize_args {
     struct view_pair p;
     int out_width;
@@ -16,7 +41,7 @@ struct resize_args {
     const int *column_start, *column_count, *row_start, *row_count, *group_start, *group_count;
     const float *column_weight, *group_weight;
     int column_taps, group_taps;
-    struct gf_stack stack; /* blocks (., ., z) work on picture z */
+    struct stacked stack;
 };
 
 /* The parameters of the kernels of resize_walk.cuh, with arrays of struct gf_resample_walk. */
@@ -34,8 +59,7 @@ struct resize_walk {
     float taps[12];
     int right, edge_tall;
     unsigned edges, edge_blocks;
-    struct gf_stack stack;
-    const unsigned char *listed[GF_LISTED_MOST]; /* the addresses of stack.in */
+    struct stacked stack;
     const float *decode;
     const unsigned *encode;
     const int *column_start, *row_start, *row_count, *row_first;

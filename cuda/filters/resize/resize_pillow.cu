@@ -5,8 +5,10 @@
 
 constexpr int WIDTH = 32; /* columns of a tile: a lane's is the same in both passes */
 constexpr int WARPS = 8, THREADS = WIDTH * WARPS;
-constexpr int EACH = 4;            /* rows of a thread, in either pass */
-constexpr int ROWS = WARPS * EACH; /* rows of a tile of the result, and of a strip of the input */
+constexpr int PAIR = 2;            /* rows that a thread computes together in the first pass */
+constexpr int EACH = 4;            /* and in the second */
+constexpr int ROWS = WARPS * EACH; /* rows of a tile of the result */
+constexpr int STRIP = 4 * ROWS;    /* rows of a strip of the input: all of most tiles */
 
 /* Arrays of struct gf_pillow_axis in device memory. */
 struct pillow_args {
@@ -15,6 +17,7 @@ struct pillow_args {
     const int *column_start, *column_count, *row_start, *row_count;
     const void *column_weight, *row_weight;
     bool premultiplies, straightens;
+    struct stacked stack;
 };
 
 template <class Sample> struct sums_of; /* what sums and weights of such samples are */
@@ -35,118 +38,209 @@ template <> struct sums_of<unsigned short> {
     }
 };
 
+/* A pixel between the passes: what one load of shared memory gives. */
+template <class Sample, int CHANNELS>
+struct __align__(sizeof(Sample) * (CHANNELS == 3 ? 4 : CHANNELS)) between
+{
+    Sample v[CHANNELS == 3 ? 4 : CHANNELS];
+};
+
+template <int CHANNELS>
+static __device__ __forceinline__ void premultiply(bool premultiplies, int (&v)[CHANNELS])
+{
+#pragma unroll
+    for (int c = 0; CHANNELS % 2 == 0 && premultiplies && c < CHANNELS - 1; c++)
+        v[c] = gf_pillow_premultiplied(v[c], v[CHANNELS - 1]);
+}
+
 template <class Sample, int CHANNELS>
 static __device__ __forceinline__ void load_pixel(const Sample *pixel, bool premultiplies,
                                                   int (&v)[CHANNELS])
 {
-    if (CHANNELS == 4) {
-        const uchar4 all = __ldg((const uchar4 *)pixel);
-        v[0] = all.x, v[1 % CHANNELS] = all.y, v[2 % CHANNELS] = all.z, v[3 % CHANNELS] = all.w;
-    } else {
 #pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-            v[c] = __ldg(pixel + c);
-    }
-#pragma unroll
-    for (int c = 0; premultiplies && c < CHANNELS - 1; c++)
-        v[c] = gf_pillow_premultiplied(v[c], v[CHANNELS - 1]);
+    for (int c = 0; c < CHANNELS; c++)
+        v[c] = __ldg(pixel + c);
+    premultiply<CHANNELS>(premultiplies, v);
 }
 
-/* Computes EACH rows of a strip, from row `first` of the picture on, of which those before `end`
+/* Adds pixels of PAIR rows, four at a time, of bytes that are loaded as words: the pixels of
+ * `count` for which the row has whole words. Returns how many it has added. The rows are `start`
+ * bytes from the rows' beginnings, of `row_bytes` bytes. */
+template <int CHANNELS>
+static __device__ __forceinline__ int add_fours(const unsigned char *const (&row)[PAIR], int start,
+                                                int row_bytes, const int *weight, int count,
+                                                bool premultiplies, int (&sum)[PAIR][CHANNELS])
+{
+    const int whole = row_bytes / 4 - start / 4 - 1; /* words behind the first */
+    const int end = min(count / 4, whole / CHANNELS) * 4;
+    const int bits = start % 4 * 8;
+    const uint32_t *word[PAIR];
+    uint32_t last[PAIR];
+    if (end <= 0)
+        return 0;
+#pragma unroll
+    for (int i = 0; i < PAIR; i++) {
+        word[i] = (const uint32_t *)(row[i] - start % 4);
+        last[i] = __ldg(word[i]);
+    }
+#pragma unroll 1
+    for (int k = 0; k < end; k += 4) {
+        const int4 four = __ldg((const int4 *)(weight + k));
+        const int w[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+        for (int i = 0; i < PAIR; i++) {
+            uint32_t bytes[CHANNELS];
+#pragma unroll
+            for (int j = 0; j < CHANNELS; j++) {
+                const uint32_t next = __ldg(++word[i]);
+                bytes[j] = __funnelshift_r(last[i], next, bits);
+                last[i] = next;
+            }
+#pragma unroll
+            for (int t = 0; t < 4; t++) {
+                int v[CHANNELS];
+#pragma unroll
+                for (int c = 0; c < CHANNELS; c++) {
+                    const int at = t * CHANNELS + c;
+                    v[c] = bytes[at / 4] >> at % 4 * 8 & 255;
+                }
+                premultiply<CHANNELS>(premultiplies, v);
+#pragma unroll
+                for (int c = 0; c < CHANNELS; c++)
+                    sum[i][c] += v[c] * w[t];
+            }
+        }
+    }
+    return end;
+}
+
+/* A column of the result: the inputs of the first pass. */
+template <class Sum> struct inputs_of {
+    int start, count;
+    const Sum *weight;
+};
+
+/* Computes PAIR rows of a strip, from row `first` of the picture on, of which those before `end`
  * exist, in one column. */
 template <class Sample, int CHANNELS>
-static __device__ __forceinline__ void make_strip(const struct pillow_args &args, int x, int first,
-                                                  int end, Sample (*strip)[WIDTH * CHANNELS])
+static __device__ __forceinline__ void
+make_rows(const struct pillow_args &args,
+          const struct inputs_of<typename sums_of<Sample>::type> &its, int first, int end,
+          struct between<Sample, CHANNELS> (*strip)[WIDTH])
 {
     typedef typename sums_of<Sample>::type Sum;
     const struct view_pair &p = args.p;
-    const int start = __ldg(args.column_start + x), count = __ldg(args.column_count + x);
-    const Sum *const weight = (const Sum *)args.column_weight + (size_t)x * args.column_taps;
-    const Sample *row[EACH];
-    Sum sum[EACH][CHANNELS];
+    const unsigned char *const in = picture_in(p, args.stack, (int)blockIdx.z);
+    const Sample *row[PAIR];
+    Sum sum[PAIR][CHANNELS];
+    int k = 0;
 #pragma unroll
-    for (int i = 0; i < EACH; i++) {
+    for (int i = 0; i < PAIR; i++) {
         const int y = min(first + i, end - 1) - p.in_y;
-        row[i] = (const Sample *)(p.in + y * (ptrdiff_t)p.in_pitch) + start * CHANNELS;
+        row[i] = (const Sample *)(in + y * (ptrdiff_t)p.in_pitch) + its.start * CHANNELS;
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
             sum[i][c] = sums_of<Sample>::FIRST;
     }
-    for (int k = 0; k < count; k++) {
-        const Sum w = __ldg(weight + k);
+    if constexpr (sizeof(Sample) == 1)
+        k = add_fours<CHANNELS>(row, its.start * CHANNELS, p.width * CHANNELS, its.weight,
+                                its.count, args.premultiplies, sum);
+    for (; k < its.count; k++) {
+        const Sum w = __ldg(its.weight + k);
 #pragma unroll
-        for (int i = 0; i < EACH; i++) {
+        for (int i = 0; i < PAIR; i++) {
             int v[CHANNELS];
-            load_pixel<Sample, CHANNELS>(row[i] + k * CHANNELS,
-                                         CHANNELS % 2 == 0 && args.premultiplies, v);
+            load_pixel<Sample, CHANNELS>(row[i] + k * CHANNELS, args.premultiplies, v);
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
                 sum[i][c] += v[c] * w;
         }
     }
 #pragma unroll
-    for (int i = 0; i < EACH; i++) {
+    for (int i = 0; i < PAIR; i++) {
+        struct between<Sample, CHANNELS> pixel = {
+        };
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
-            strip[i][threadIdx.x % WIDTH * CHANNELS + c] =
-                (Sample)sums_of<Sample>::rounded(sum[i][c]);
+            pixel.v[c] = (Sample)sums_of<Sample>::rounded(sum[i][c]);
+        strip[i][threadIdx.x % WIDTH] = pixel;
     }
 }
 
-/* A thread makes EACH rows of a strip, then adds strips to its EACH rows of the result. */
+/* Writes a pixel of the result. */
 template <class Sample, int CHANNELS>
-static __global__ void __launch_bounds__(THREADS) pillow_kernel(struct pillow_args args)
+static __device__ __forceinline__ void
+store_pixel(const typename sums_of<Sample>::type (&sum)[CHANNELS], bool straightens, Sample *to)
+{
+    const int alpha = sums_of<Sample>::rounded(sum[CHANNELS - 1]);
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++) {
+        const int v = sums_of<Sample>::rounded(sum[c]);
+        const bool is_colour = CHANNELS % 2 == 0 && c < CHANNELS - 1 && straightens;
+        to[c] = (Sample)(is_colour ? gf_pillow_straight(v, alpha) : v);
+    }
+}
+
+/* The threads of a block make a strip, then each adds it to its EACH rows of the result. */
+template <class Sample, int CHANNELS>
+static __global__ void __launch_bounds__(THREADS, CHANNELS % 2 ? 4 : 3)
+    pillow_kernel(const __grid_constant__ struct pillow_args args)
 {
     typedef typename sums_of<Sample>::type Sum;
     const struct view_pair &p = args.p;
-    __shared__ Sample strip[ROWS][WIDTH * CHANNELS];
+    __shared__ struct between<Sample, CHANNELS> strip[STRIP][WIDTH];
     const int lane = threadIdx.x % WIDTH, own = threadIdx.x / WIDTH * EACH;
     const int x = blockIdx.x * WIDTH + lane, band_end = p.out_y + p.rows;
+    const bool exists = x < args.out_width;
+    const int column = min(x, args.out_width - 1);
+    const struct inputs_of<Sum> its = {
+        __ldg(args.column_start + column), __ldg(args.column_count + column),
+            (const Sum *)args.column_weight + (size_t)column *args.column_taps
+    };
+    unsigned char *const out = p.out + blockIdx.z * args.stack.out_rows * p.out_pitch;
     for (int tile = p.out_y + blockIdx.y * ROWS; tile < band_end; tile += GRID_ROWS_MAX * ROWS) {
         const int last = min(tile + ROWS, band_end) - 1;
         const int top = __ldg(args.row_start + tile);
         const int bottom = __ldg(args.row_start + last) + __ldg(args.row_count + last);
+        int start[EACH], end[EACH];
         Sum sum[EACH][CHANNELS];
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
+            const int y = min(tile + own + i, last);
+            start[i] = __ldg(args.row_start + y);
+            end[i] = start[i] + __ldg(args.row_count + y);
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
                 sum[i][c] = sums_of<Sample>::FIRST;
         }
-        for (int from = top; from < bottom; from += ROWS) {
-            const int to = min(from + ROWS, bottom);
+        for (int from = top; from < bottom; from += STRIP) {
+            const int to = min(from + STRIP, bottom);
             __syncthreads();
-            if (x < args.out_width && from + own < to)
-                make_strip<Sample, CHANNELS>(args, x, from + own, to, strip + own);
+#pragma unroll 1
+            for (int y = threadIdx.x / WIDTH * PAIR; exists && from + y < to; y += WARPS * PAIR)
+                make_rows<Sample, CHANNELS>(args, its, from + y, to, strip + y);
             __syncthreads();
 #pragma unroll
-            for (int i = 0; x < args.out_width && i < EACH; i++) {
-                const int y = min(tile + own + i, last);
-                const int start = __ldg(args.row_start + y);
-                const int end = min(start + __ldg(args.row_count + y), to);
-                const Sum *const weight = (const Sum *)args.row_weight + (size_t)y * args.row_taps;
-                for (int at = max(start, from); at < end; at++) {
-                    const Sum w = __ldg(weight + (at - start));
+            for (int i = 0; exists && i < EACH; i++) {
+                const int row = min(tile + own + i, last);
+                const Sum *const weight =
+                    (const Sum *)args.row_weight + (size_t)row * args.row_taps - start[i];
+                for (int at = max(start[i], from); at < min(end[i], to); at++) {
+                    const Sum w = __ldg(weight + at);
+                    const struct between<Sample, CHANNELS> pixel = strip[at - from][lane];
 #pragma unroll
                     for (int c = 0; c < CHANNELS; c++)
-                        sum[i][c] += strip[at - from][lane * CHANNELS + c] * w;
+                        sum[i][c] += pixel.v[c] * w;
                 }
             }
         }
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
             const int y = tile + own + i;
-            if (y > last || x >= args.out_width)
-                continue;
-            Sample *const to =
-                (Sample *)(p.out + (size_t)(y - p.out_y) * p.out_pitch) + (size_t)x * CHANNELS;
-            const int alpha = sums_of<Sample>::rounded(sum[i][CHANNELS - 1]);
-#pragma unroll
-            for (int c = 0; c < CHANNELS; c++) {
-                const int v = sums_of<Sample>::rounded(sum[i][c]);
-                const bool is_colour = CHANNELS % 2 == 0 && c < CHANNELS - 1 && args.straightens;
-                to[c] = (Sample)(is_colour ? gf_pillow_straight(v, alpha) : v);
-            }
+            if (y <= last && exists)
+                store_pixel<Sample, CHANNELS>(
+                    sum[i], args.straightens,
+                    (Sample *)(out + (size_t)(y - p.out_y) * p.out_pitch) + (size_t)x * CHANNELS);
         }
     }
 }
@@ -155,7 +249,8 @@ template <class Sample, int CHANNELS>
 static int launch_pillow(const struct pillow_args &args, cudaStream_t stream)
 {
     const int tiles = ceil_div(args.p.rows, ROWS);
-    const dim3 grid(ceil_div(args.out_width, WIDTH), tiles < GRID_ROWS_MAX ? tiles : GRID_ROWS_MAX);
+    const dim3 grid(ceil_div(args.out_width, WIDTH), tiles < GRID_ROWS_MAX ? tiles : GRID_ROWS_MAX,
+                    args.stack.count);
     pillow_kernel<Sample, CHANNELS><<<grid, THREADS, 0, stream>>>(args);
     return cudaGetLastError();
 }
@@ -170,6 +265,7 @@ extern "C" int gf_pillow_cuda(const struct gf_launch *launch)
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct pillow_args args = {};
     args.p = view_pair_of(launch, 0);
+    args.stack = stacked_of(launch);
     args.out_width = format.width;
     args.column_taps = pillow->columns.taps;
     args.row_taps = pillow->rows.taps;
@@ -194,6 +290,14 @@ extern "C" int gf_pillow_cuda(const struct gf_launch *launch)
     return for_channels(format.channels, [&](auto channels) {
         return launch_pillow<unsigned char, decltype(channels)::value>(args, stream);
     });
+}
+
+extern "C" int gf_pillow_stacked_cuda(const struct gf_launch *launch)
+{
+    const struct gf_pillow *const pillow = (const struct gf_pillow *)launch->stage->constants;
+    return pillow->columns.taps && launch->stack.count <= GRID_ROWS_MAX
+               ? gf_pillow_cuda(launch)
+               : (int)cudaErrorNotSupported;
 }
 
 /* ---- Image.reduce() ---- */

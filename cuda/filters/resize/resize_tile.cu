@@ -80,8 +80,8 @@ static __device__ __forceinline__ void load_chunk(const struct resize_args &args
     const struct view_pair &p = args.p;
     constexpr int ROWS = STRIP / WARPS;
     const int warp = threadIdx.x / 32, samples = p.width * CHANNELS;
-    const int row = strip_y + warp - p.in_y + (int)blockIdx.z * args.stack.in_rows;
-    const unsigned char *const top = p.in + row * (ptrdiff_t)p.in_pitch;
+    const unsigned char *const top = picture_in(p, args.stack, (int)blockIdx.z) +
+                                     (strip_y + warp - p.in_y) * (ptrdiff_t)p.in_pitch;
     for (int i = threadIdx.x % 32; i < (x1 - x) * CHANNELS / 4; i += 32) {
         uint2 four[ROWS];
 #pragma unroll
@@ -201,7 +201,7 @@ finish_tile(const struct resize_args &args, int tile_y, int tile_rows,
  * 4 rows of the result, as groups of rows do. */
 template <int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
-    resize_kernel(struct resize_args args, int tile_rows)
+    resize_kernel(const __grid_constant__ struct resize_args args, int tile_rows)
 {
     const struct view_pair &p = args.p;
     constexpr int CHUNK_PIXELS = CHUNK / CHANNELS / 4 * 4;
@@ -298,7 +298,7 @@ static int launch_tiles(const struct resize_args &args, int tile_rows, cudaStrea
     const int tiles = (rows + tile_rows - 1) / tile_rows;
     const dim3 grid((args.out_width + TILE - 1) / TILE,
                     tiles < GRID_ROWS_MAX ? tiles : GRID_ROWS_MAX,
-                    args.stack.count > 1 ? args.stack.count : 1);
+                    args.stack.count);
     resize_kernel<CHANNELS><<<grid, THREADS, 0, stream>>>(args, tile_rows);
     return cudaGetLastError();
 }

@@ -615,10 +615,8 @@ static __device__ __forceinline__ void make_strip(const struct resize_walk &walk
     cursor.row = walk.row_start[cursor.first];
     cursor.end = walk.row_start[cursor.past - 1] + walk.row_count[cursor.past - 1];
     const int byte = walk.column_start[group] * CONFIG::STORED;
-    cursor.in =
-        (walk.stack.in ? walk.listed[picture]
-                       : walk.p.in + picture * walk.stack.in_rows * (ptrdiff_t)walk.p.in_pitch) +
-        (cursor.row - walk.p.in_y) * (ptrdiff_t)walk.p.in_pitch + (byte & ~3);
+    cursor.in = picture_in(walk.p, walk.stack, picture) +
+                (cursor.row - walk.p.in_y) * (ptrdiff_t)walk.p.in_pitch + (byte & ~3);
     cursor.out =
         walk.p.out +
         (cursor.first - walk.p.out_y + (size_t)picture * walk.stack.out_rows) * walk.p.out_pitch +
@@ -649,7 +647,7 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
 {
     __shared__ __align__(16) char light[CONFIG::LIGHT ? sizeof(struct light_tables) : 1];
     struct light_tables *const tables = (struct light_tables *)light;
-    const unsigned pictures = (unsigned)max(1, walk.stack.count);
+    const unsigned pictures = (unsigned)walk.stack.count;
     const int end = walk.p.out_y + walk.p.rows;
     early_next();
     if (CONFIG::LIGHT) {
@@ -691,7 +689,7 @@ template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t 
         code = gf_cuda_blocks_each((const void *)walk_kernel<CONFIG>, THREADS, 0, &resident);
     if (code != cudaSuccess)
         return code;
-    const int pictures = max(1, walk.stack.count),
+    const int pictures = walk.stack.count,
               across = ceil_div(walk.groups * pictures, THREADS);
     const int places = processors * resident / across - (CONFIG::SAME ? 1 : 0);
     walk.tall = max(ceil_div(walk.p.rows, max(1, min(places, MOST_CHUNKS))), LEAST_ROWS);

@@ -170,6 +170,7 @@ static struct gf_pillow_axis lay_out(const struct axis *axis, int bits, size_t *
         table.taps = end - first > table.taps ? end - first : table.taps;
     }
     table.count = take(used, outputs, sizeof(int));
+    table.taps = (table.taps + 3) / 4 * 4; /* a kernel loads four weights at a time */
     table.weight =
         take(used, outputs * (size_t)table.taps, bits == 8 ? sizeof(int32_t) : sizeof(double));
     return table;
@@ -503,7 +504,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
         sum_rows(&work, in, out);
 }
 
-extern gf_launcher gf_pillow_cuda;
+extern gf_launcher gf_pillow_cuda, gf_pillow_stacked_cuda;
 
 const struct gf_filter gf_pillow_filter = {
     .name = "pillow",
@@ -519,6 +520,7 @@ const struct gf_filter gf_pillow_filter = {
     .cpu = cpu,
     .cuda = GF_CUDA({GF_VARIANT("tiled", gf_pillow_cuda,
                                 "both passes at once, in integers, by tiles in shared memory")}),
+    .cuda_stacked = GF_LAUNCHER(gf_pillow_stacked_cuda),
 };
 
 /* ---- the stages of Image.resize() ---- */

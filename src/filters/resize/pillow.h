@@ -72,9 +72,12 @@ GF_HOST_DEVICE int gf_pillow_premultiplied(int colour, int alpha)
     return ((product >> 8) + product) >> 8;
 }
 
+/* Colour that alpha does not cover stays as it is. An alpha of 255 needs no case of its own; with
+ * one, ptxas 13 takes the comparison from the minimum above it, and the device left all colour
+ * premultiplied. */
 GF_HOST_DEVICE int gf_pillow_straight(int colour, int alpha)
 {
-    const int v = alpha == 0 || alpha == 255 ? colour : 255 * colour / alpha;
+    const int v = alpha == 0 ? colour : 255 * colour / alpha;
     return v < 255 ? v : 255;
 }
 

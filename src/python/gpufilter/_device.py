@@ -13,7 +13,7 @@ from . import _abi, _dlpack, _pictures
 from ._library import address_of, check, lib, usage
 
 _KEPT = 64  # shapes of a pipeline, and types
-_SMALL = 1 << 20  # bytes of an array that is copied beside others, to share launches with them
+_SMALL = 1 << 20  # bytes of an array that is copied beside others, and of a result that lies beside others, to share launches with them
 _LINES = 4  # places of results: a loop that keeps those of the turn before has two
 _ITEMS = tuple.__basicsize__  # the place of the items in an object
 
@@ -286,8 +286,7 @@ def run_list(handle, pictures):
     pictures = tuple(pictures)
     first = pictures[0]
     package = package_of(type(first))
-    if (not package or len(pictures) < 2 or len(first.shape) > 3 or first.nbytes > _SMALL
-            or list(map(type, pictures)).count(type(first)) < len(pictures)):
+    if not package or len(pictures) < 2 or len(first.shape) > 3 or list(map(type, pictures)).count(type(first)) < len(pictures):
         return _run_each(handle, pictures)
     layout = package.layout(first), len(pictures)
     form = handle.forms.get(layout)
@@ -296,10 +295,12 @@ def run_list(handle, pictures):
             return _run_each(handle, pictures)
         picture, owner = _pictures.picture(first)
         if owner is not first:  # the library cannot read such rows
+            if first.nbytes > _SMALL:
+                return _run_each(handle, pictures)
             return run_list(handle, package.each(package.stack(pictures)))
         form = _List(handle, first, picture, package, len(pictures))
         _keep(handle, layout, form)
-    if not package.place(pictures, form.sources):
+    if form.result.pitch * form.result.format.height > _SMALL or not package.place(pictures, form.sources):
         return _run_each(handle, pictures)
     results = form.make()
     check(form.run(handle, form.sources.at, package.address(results), package.stream(package.number(first))), handle.failure)
