@@ -262,8 +262,9 @@ static void keep_description(struct gf_device_file *file, const struct gf_source
 bool gf_device_decodes_whole(const struct gf_source *source, const struct gf_options *options)
 {
     return options->codec != GF_CODEC_CPU &&
-           (source->yuv || (source->file == GF_FILE_JPEG && source->for_device_codec &&
-                            !source->for_device_batch));
+           (source->yuv ||
+            (source->for_device_codec &&
+             (source->coded || (source->file == GF_FILE_JPEG && !source->for_device_batch))));
 }
 
 /* Whether the source's header leaves the file to the device. */

@@ -42,7 +42,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
  * the driver. */
 bool gf_device_decodes(enum gf_file_format file_format);
 /* Whether a GPU decodes the whole picture even if a part is wanted: what lies above a part of a
- * JPEG takes the CPU longer, and a frame of YCbCr is converted at once. */
+ * JPEG takes the CPU longer, as do frames of a HEIC, and a frame of YCbCr is converted at once. */
 bool gf_device_decodes_whole(const struct gf_source *source, const struct gf_options *options);
 /* Fills *file for a file that is in memory. Returns false if the device does not decode it.
  * `source` is the opened file, `backend` the device's. */

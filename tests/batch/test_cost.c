@@ -622,6 +622,45 @@ static void test_who_decodes_slow_files(void **state)
     gf_free(jpeg[1]);
 }
 
+/* A long list of files that a GPU decodes gets more queues; of TIFFs their first pages tell. */
+static void test_queues(void **state)
+{
+    static const char *const variable = "CUDA_DEVICE_MAX_CONNECTIONS";
+    static struct gf_input_name name[GF_BATCH_MANY_PICTURES];
+    const struct gf_template output = {.text = (char *)"out/{stem}.ppm", .is_pattern = true};
+    struct gf_image image = {0};
+    struct gf_error error = {0};
+    assert_ok("picture", gf_image_alloc(&image, hd, &error), &error);
+    for (int tiled = 0; tiled < 2; tiled++) {
+        struct gf_options options = gf_options_default();
+        struct gf_pipeline *pipeline = NULL;
+        size_t bytes;
+        void *tiff = NULL;
+        options.device = GF_DEVICE_CPU;
+        options.tiff_compression = tiled ? GF_TIFF_JPEG : GF_TIFF_NONE;
+        options.tile_size = 256;
+        assert_ok("open", gf_pipeline_open("", &options, &pipeline, &error), &error);
+        const enum gf_status status =
+            gf_pipeline_encode(pipeline, &image, GF_FILE_TIFF, &tiff, &bytes, &error);
+        gf_pipeline_close(pipeline);
+        if (status == GF_ERROR_UNAVAILABLE)
+            break;
+        assert_ok("encode", status, &error);
+        for (int i = 0; i < GF_BATCH_MANY_PICTURES; i++)
+            name[i] = (struct gf_input_name){.path = (char *)"a.tif", .data = tiff, .size = bytes};
+        const struct gf_inputs inputs = {.item = name, .count = GF_BATCH_MANY_PICTURES};
+        options.device = GF_DEVICE_CUDA;
+        const struct gf_batch_request request = {
+            .chain = "blur", .options = options, .inputs = &inputs, .output = &output};
+        (void)unsetenv(variable);
+        gf_batch_choose_queues(&request);
+        assert_string_equal(getenv(variable), tiled ? "8" : "2");
+        gf_free(tiff);
+    }
+    (void)unsetenv(variable);
+    gf_image_free(&image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -638,6 +677,7 @@ int main(void)
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_without_the_server),
         cmocka_unit_test(test_slow_files),
+        cmocka_unit_test(test_queues),
         cmocka_unit_test(test_workers),
         cmocka_unit_test(test_radii),
         cmocka_unit_test(test_marked_png),

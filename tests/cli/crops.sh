@@ -123,6 +123,8 @@ if truncate -s 30000000000 hole.raw 2>hole && [ "$(du -k hole.raw | cut -f 1)" -
     stderr_like 'hole.y4m: the planes of a frame are read as a whole: that takes 9537 MiB'
     truncate -s 10000000038 hole.y4m
     run 0 gpufilter -i hole.y4m -o hole.pgm --memory=64M crop=4:1:0:0
+    run 0 gpufilter -i hole.y4m -o high.pgm --memory=64M crop=4:5000:0:0
+    run 4 gpufilter -i hole.y4m -o high.pgm --memory=64M crop=4:50000:0:0
     [ "$(tail -c 4 hole.pgm | tr '\0' 0)" = abc0 ] || problem "$(tail -c 4 hole.pgm | tr '\0' 0)"
     run 4 gpufilter -i hole.y4m -o hole.pgm invert
     stderr_like 'hole.y4m: 100000x100000 is 10000000000 pixels'

@@ -274,6 +274,8 @@ done
 run 4 gpufilter -q -i odd.png -o 'n{n}.png' -o './n{n}.png'
 stderr_like "./n1.png: two outputs of 'odd.png' have this name"
 run 0 gpufilter -q -i odd.png -o 'n{n}.dzi' -o 'n{n}_filesystem.png' -o 'n{n}_file/1.png'
+run 0 sh -c '"$GPUFILTER" -q -i odd.png -o - -o "./-/n{n}.dzi" >n1.png'
+[ -s ./-/n1.dzi ] || problem "there is no ./-/n1.dzi"
 run 4 gpufilter -q -i n1_files/3 -o 'n{n}.dzi'
 stderr_like "n1.dzi: the input lies in its folder of tiles: --in-place allows that"
 

@@ -125,6 +125,15 @@ grep -q "met.tar/meet/x.png: 'meet.tar/meet/x.png' and 'meet.tar/meet/x.jpg' wou
 [ "$(members met.tar)" = meet/x.png ] || problem "the members are $(members met.tar)"
 only met x.png
 only met2 200.png
+for name in meet/./x.jpg ./meet//x.jpg; do
+    tar cf meet.tar meet/x.png $name
+    run 4 gpufilter -i meet.tar -o met.tar --format=png
+    grep -q ": 'meet.tar/meet/x.png' and 'meet.tar/$name' would both be written to it" stderr || problem "$(cat stderr)"
+    [ "$(members met.tar)" = meet/x.png ] || problem "the members are $(members met.tar)"
+done
+tar cf twice.tar set/a.png ./set/a.png
+run 0 gpufilter -q -i twice.tar -o twice2.tar invert
+[ "$(tar tf twice2.tar)" = "$(tar tf twice.tar)" ] || problem "the members are $(tar tf twice2.tar)"
 tar cf twice.tar set/a.png set/deep/b.jpg set/a.png
 run 0 gpufilter -q -i twice.tar -o twice2.tar invert
 [ "$(tar tf twice2.tar)" = "$(tar tf twice.tar)" ] || problem "the members are $(tar tf twice2.tar)"

@@ -32,7 +32,7 @@ static struct {
 } heif;
 
 /* The encoder keeps memory of its own, which is not what is tested here. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libx265";

@@ -4,6 +4,9 @@
 #include "base/threads/times.h"
 #include "codec/formats.h"
 #include "codec/tiff_files.h"
+#ifdef GF_LIBRARY_heif
+#include "codec/heic_frames.h"
+#endif
 
 struct opened {
     struct gf_input *input;
@@ -44,15 +47,14 @@ static void check_window(struct gf_source *source, const struct picture *whole,
 
 /* Reads the corners, the whole and random windows of the file one after another, forwards and
  * backwards. */
-static void check_windows(const char *path)
+static void check_windows_by(const char *path, const struct gf_options *options)
 {
-    const struct gf_options options = plain_options();
     struct picture whole;
     unsigned seed = 12345;
-    if (decode(path, &options, &whole))
+    if (decode(path, options, &whole))
         fail_msg("%s", failure.text);
     const int w = whole.format.width, h = whole.format.height;
-    struct opened opened = open_file(path, &options);
+    struct opened opened = open_file(path, options);
     assert_non_null(opened.source->window);
     check_window(opened.source, &whole, (struct gf_rectangle){w - 1, h - 1, 1, 1}, 0);
     check_window(opened.source, &whole, (struct gf_rectangle){0, 0, w, h}, 0);
@@ -67,6 +69,12 @@ static void check_windows(const char *path)
     }
     close_file(&opened);
     free_picture(&whole);
+}
+
+static void check_windows(const char *path)
+{
+    const struct gf_options options = plain_options();
+    check_windows_by(path, &options);
 }
 
 struct kind {
@@ -288,6 +296,94 @@ static void test_frames_and_bitmaps(void **state)
     }
 }
 
+#ifdef GF_LIBRARY_heif
+/* Saves a HEIC of a kind, and says whether parts of it can be had. */
+static bool save_heic(const struct heic_kind *kind)
+{
+    const struct gf_options options = plain_options();
+    int item;
+    const struct heic_bytes file = heic_make(kind, &item);
+    save(in_folder("b.heic"), file.data, file.size);
+    free(file.data);
+    struct opened opened = open_file(in_folder("b.heic"), &options);
+    const bool has_windows = opened.source->window;
+    close_file(&opened);
+    return has_windows;
+}
+
+/* Grids of frames, turned and of every matrix, but none that are cropped, or turned where chroma
+ * would then lie over other pixels. */
+static void check_grids(int bits, bool full_chroma)
+{
+    enum { KINDS = 24 };
+    struct gf_options options = plain_options();
+    struct heic_frames frames = {0};
+    int parts = 0;
+    heic_encode_frames(bits, full_chroma, &frames);
+    for (int i = 0; i < KINDS; i++) {
+        struct heic_kind kind = heic_kind_of(i, &frames);
+        kind.rotation = i % 4 == 2 ? (i / 4 + 2) % 4 : kind.rotation;
+        kind.mirror = bits > 8 ? 0 : kind.mirror; /* libheif up to 1.18 mirrors 8 bits alone */
+        const bool turned = kind.rotation || kind.mirror, odd = (kind.width | kind.height) & 1,
+                   has = kind.columns && !kind.crops && !(turned && (odd || bits > 8));
+        options.autorotate = i / 4 % 2;
+        assert_int_equal(save_heic(&kind), has);
+        if (has)
+            check_windows_by(in_folder("b.heic"), &options);
+        parts += has;
+    }
+    assert_true(parts > 2);
+    heic_free_frames(&frames);
+}
+
+/* Only the frames that a part needs are decoded: others may be damaged, and count for no memory. */
+static void check_damage(void)
+{
+    struct heic_frames frames = {0};
+    struct picture whole;
+    struct gf_options options = plain_options();
+    heic_encode_frames(8, false, &frames);
+    struct heic_kind kind = heic_kind_of(1, &frames);
+    kind.crops = false;
+    kind.rotation = 0;
+    assert_true(save_heic(&kind));
+    if (decode(in_folder("b.heic"), &options, &whole))
+        fail_msg("%s", failure.text);
+    memset(frames.frame[0].data, 255, frames.frame[0].size);
+    assert_true(save_heic(&kind));
+    for (int autorotate = 0; autorotate < 2; autorotate++) {
+        options.autorotate = autorotate;
+        struct opened opened = open_file(in_folder("b.heic"), &options);
+        struct gf_source *const source = opened.source;
+        const struct gf_rectangle sound = {SIDE + 2, 2, 40, 50}, damaged = {SIDE + 1, 2, 40, 50};
+        unsigned char pixels[3 * 40 * 50];
+        const uint64_t all = source->memory.bytes;
+        check_window(source, &whole, sound, 0);
+        assert_int_equal(source->blocks, 1);
+        assert_true(source->memory.bytes < all / 2);
+        assert_int_equal(source->window(source, damaged, 0, &failure), GF_OK);
+        assert_int_equal(source->blocks, 2);
+        assert_int_equal(read_rows_of(source, pixels), GF_ERROR_INPUT);
+        assert_failure_says("b.heic: ");
+        close_file(&opened);
+    }
+    free_picture(&whole);
+    heic_free_frames(&frames);
+}
+
+static void test_heic(void **state)
+{
+    if (!can_encode()) {
+        print_message("libheif has no encoder of HEVC here\n");
+        skip();
+    }
+    check_grids(8, false);
+    check_grids(8, true);
+    check_grids(10, false);
+    check_damage();
+}
+#endif
+
 /* Tiles that several windows need are decoded once, if the source knows that others follow. */
 static void test_kept_tiles(void **state)
 {
@@ -338,6 +434,9 @@ int main(void)
         cmocka_unit_test(test_pnm),        cmocka_unit_test(test_frames_and_bitmaps),
         cmocka_unit_test(test_kept_tiles), cmocka_unit_test(test_limit),
         cmocka_unit_test(test_time),
+#ifdef GF_LIBRARY_heif
+        cmocka_unit_test(test_heic),
+#endif
     };
     return cmocka_run_group_tests_name("windows", tests, make_folder, remove_folder);
 }

@@ -12,11 +12,10 @@
 #include "codec/avif/avif_calls.h"
 #include "codec/formats.h"
 #endif
-#include "codec/heic_files.h"
-#include "codec/heif_writer.h"
+#include "codec/heic_frames.h"
 #include "cuda/heic/coders.h"
-#include "temp_folder.h"
 
+enum { GROUP = 48 };
 static const uint64_t ROOM = (uint64_t)4 << 30;
 
 /* ---- both decoders ---- */
@@ -105,110 +104,9 @@ static enum gf_status run_all(struct gf_heic_decoder *decoder,
 
 /* ---- files that are made here ---- */
 
-/* Encodes noise on a gradient, and finds its frame and parameters. */
-static void encode_frame(int side, int bits, bool full_chroma, uint64_t seed,
-                         struct heic_bytes *frame, struct heic_bytes *parameters)
-{
-    struct heif_context *const context = heif.heif_context_alloc();
-    struct heif_encoder *const encoder = encoder_of(context);
-    struct heif_image_handle *handle = NULL;
-    struct heif_image *image;
-    struct gf_heif_coded coded;
-    int stride;
-    assert_int_equal(heif.heif_encoder_set_lossy_quality(encoder, 70).code, heif_error_Ok);
-    assert_int_equal(
-        heif.heif_encoder_set_parameter_string(encoder, "chroma", full_chroma ? "444" : "420").code,
-        heif_error_Ok);
-    assert_int_equal(heif.heif_image_create(side, side, heif_colorspace_RGB,
-                                            bits > 8 ? heif_chroma_interleaved_RRGGBB_LE
-                                                     : heif_chroma_interleaved_RGB,
-                                            &image)
-                         .code,
-                     heif_error_Ok);
-    assert_int_equal(
-        heif.heif_image_add_plane(image, heif_channel_interleaved, side, side, bits).code,
-        heif_error_Ok);
-    unsigned char *const plane =
-        heif.heif_image_get_plane(image, heif_channel_interleaved, &stride);
-    for (int y = 0; y < side; y++)
-        for (int x = 0; x < 3 * side; x++) {
-            const int most = (1 << bits) - 1,
-                      value = (x + y) * most / (4 * side) + random_below(&seed, 1 + most / 8);
-            unsigned char *const at = plane + y * stride + x * (bits > 8 ? 2 : 1);
-            at[0] = (unsigned char)value;
-            if (bits > 8)
-                at[1] = (unsigned char)(value >> 8);
-        }
-    assert_int_equal(heif.heif_context_encode_image(context, image, encoder, NULL, &handle).code,
-                     heif_error_Ok);
-    assert_int_equal(heif.heif_context_write_to_file(context, in_folder("a.heic")).code,
-                     heif_error_Ok);
-    heif.heif_encoder_release(encoder);
-    heif.heif_image_handle_release(handle);
-    heif.heif_image_release(image);
-    heif.heif_context_free(context);
-    const struct bytes file = load(in_folder("a.heic"));
-    const struct gf_blob blob = {file.data, file.size};
-    assert_true(gf_heif_coded_read(&blob, 1, &coded));
-    *frame = (struct heic_bytes){malloc(coded.tile[0].size), coded.tile[0].size};
-    *parameters = (struct heic_bytes){malloc(coded.parameters.size), coded.parameters.size};
-    memcpy(frame->data, file.data + coded.tile[0].offset, frame->size);
-    memcpy(parameters->data, file.data + coded.parameters.offset, parameters->size);
-    free(file.data);
-}
-
-enum { TILES = 6, SIDE = 160, GROUP = 48 };
-
-/* The frames of a kind, of which all files are made. */
-struct frames {
-    struct heic_bytes frame[TILES], parameters;
-};
-
-static void encode_frames(int bits, bool full_chroma, struct frames *frames)
-{
-    for (int i = 0; i < TILES; i++) {
-        free(frames->parameters.data);
-        encode_frame(SIDE, bits, full_chroma, (uint64_t)(i + bits), &frames->frame[i],
-                     &frames->parameters);
-    }
-}
-
-static void free_frames(struct frames *frames)
-{
-    for (int i = 0; i < TILES; i++)
-        free(frames->frame[i].data);
-    free(frames->parameters.data);
-}
-
-/* Returns a kind of file: frames and grids, every turn, crops, every matrix, both ranges. */
-static struct heic_kind kind_of(int number, struct frames *frames)
-{
-    static const int matrices[] = {1, 2, 5, 6, 9, 0};
-    struct heic_kind kind = {.columns = number % 4 ? 3 : 0,
-                             .rows = 2,
-                             .tile_width = SIDE,
-                             .tile_height = SIDE,
-                             .width = 3 * SIDE - number,
-                             .height = 2 * SIDE - 3 * number,
-                             .rotation = number / 2 % 4,
-                             .mirror = number / 8 % 3,
-                             .matrix = matrices[number % 6],
-                             .full = number / 6 % 2,
-                             .parameters = frames->parameters,
-                             .frames = frames->frame};
-    const int width = kind.columns ? kind.width : SIDE, height = kind.columns ? kind.height : SIDE;
-    if (number % 5 == 1) {
-        const uint32_t crop[] = {
-            (uint32_t)(width - 101), 1, (uint32_t)(height - 57), 1, (uint32_t)-9, 2, 5, 2};
-        kind.crops = true;
-        memcpy(kind.crop, crop, sizeof crop);
-    }
-    return kind;
-}
-
 /* Decodes a group of all kinds on the GPU, and compares. */
-static void compare_group(struct frames *frames, int bits,
-                          struct heic_kind (*kind_at)(int number, struct frames *frames))
+static void compare_group(struct heic_frames *frames, int bits,
+                          struct heic_kind (*kind_at)(int number, struct heic_frames *frames))
 {
     static struct both both[GROUP];
     static struct gf_heic_decode_picture pictures[GROUP];
@@ -249,10 +147,10 @@ static void compare_group(struct frames *frames, int bits,
 
 static void compare_heic(int bits, bool full_chroma)
 {
-    struct frames frames = {.parameters = {NULL, 0}};
-    encode_frames(bits, full_chroma, &frames);
-    compare_group(&frames, bits, kind_of);
-    free_frames(&frames);
+    struct heic_frames frames = {.parameters = {NULL, 0}};
+    heic_encode_frames(bits, full_chroma, &frames);
+    compare_group(&frames, bits, heic_kind_of);
+    heic_free_frames(&frames);
 }
 
 /* Skips the test where nothing decodes 4:2:0 with 8 bits. */
@@ -297,15 +195,15 @@ static void test_full_chroma(void **state)
  * of their group are not. */
 static void test_gives_way(void **state)
 {
-    struct frames frames = {.parameters = {NULL, 0}};
+    struct heic_frames frames = {.parameters = {NULL, 0}};
     struct gf_heic_decoder *decoder = NULL;
     struct gf_error error = {0};
     struct both both = {.input = NULL};
     size_t count;
     int item;
     need_hevc();
-    encode_frames(8, false, &frames);
-    const struct heic_kind kind = kind_of(4, &frames);
+    heic_encode_frames(8, false, &frames);
+    const struct heic_kind kind = heic_kind_of(4, &frames);
     struct heic_bytes good = heic_make(&kind, &item), bad = heic_make(&kind, &item);
     assert_true(open_both(&good, true, &both));
     const struct gf_heif_span span = both.source->coded->tile[0];
@@ -331,7 +229,7 @@ static void test_gives_way(void **state)
     close_both(&both);
     free(good.data);
     free(bad.data);
-    free_frames(&frames);
+    heic_free_frames(&frames);
 }
 
 #ifdef GF_LIBRARY_avif
@@ -381,7 +279,7 @@ static void encode_av1(int bits, bool full, bool grain, uint64_t seed, struct he
     gf_avif.avifImageDestroy(image);
 }
 
-static void encode_all_av1(int bits, bool full, struct frames *frames)
+static void encode_all_av1(int bits, bool full, struct heic_frames *frames)
 {
     for (int i = 0; i < TILES; i++) {
         free(frames->parameters.data);
@@ -390,10 +288,10 @@ static void encode_all_av1(int bits, bool full, struct frames *frames)
 }
 
 /* The same kinds for AV1, whose grids have even sides. */
-static struct heic_kind av1_kind_of(int number, struct frames *frames)
+static struct heic_kind av1_kind_of(int number, struct heic_frames *frames)
 {
     static const int matrices[] = {1, 2, 4, 5, 6, 7, 9, 0};
-    struct heic_kind kind = kind_of(number, frames);
+    struct heic_kind kind = heic_kind_of(number, frames);
     kind.av1 = true;
     kind.width = 3 * SIDE - 2 * number;
     kind.height = 2 * SIDE - 2 * number;
@@ -405,14 +303,14 @@ static struct heic_kind av1_kind_of(int number, struct frames *frames)
     return kind;
 }
 
-static struct heic_kind limited_kind_of(int number, struct frames *frames)
+static struct heic_kind limited_kind_of(int number, struct heic_frames *frames)
 {
     struct heic_kind kind = av1_kind_of(number, frames);
     kind.full = false;
     return kind;
 }
 
-static struct heic_kind full_kind_of(int number, struct frames *frames)
+static struct heic_kind full_kind_of(int number, struct heic_frames *frames)
 {
     struct heic_kind kind = av1_kind_of(number, frames);
     kind.full = true;
@@ -437,10 +335,10 @@ static void compare_avif(int bits)
 {
     need_av1(bits);
     for (int full = 0; full < 2; full++) {
-        struct frames frames = {.parameters = {NULL, 0}};
+        struct heic_frames frames = {.parameters = {NULL, 0}};
         encode_all_av1(bits, full, &frames);
         compare_group(&frames, bits, full ? full_kind_of : limited_kind_of);
-        free_frames(&frames);
+        heic_free_frames(&frames);
     }
 }
 

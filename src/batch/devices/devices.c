@@ -55,29 +55,17 @@ static bool asks_for_cuda(const struct gf_batch_request *request)
            request->options.codec == GF_CODEC_GPU;
 }
 
-/* Whether a GPU's codec accepts inputs of such a format, or the outputs that such inputs usually
- * have. */
-static bool suits_device_codec(const struct gf_options *options, enum gf_file_format format)
-{
-    return options->codec != GF_CODEC_CPU && (format == GF_FILE_JPEG || format == GF_FILE_HEIC ||
-                                              (format == GF_FILE_PNG && options->png_level == 1));
-}
-
-/* Chooses the queues by the first file's name; in a long list some files are looked at. If no GPU
- * is asked for, none starts before the files have been looked at: gf_batch_choose_devices() chooses
- * then. */
+/* In a long list some files are looked at. If no GPU is asked for, none starts before the files
+ * have been looked at: gf_batch_choose_devices() chooses then. */
 void gf_batch_choose_queues(const struct gf_batch_request *request)
 {
     const size_t pictures = request->inputs->count;
-    struct gf_cost_work work;
+    struct gf_cost_work work = {0};
     if (pictures < 2 || !asks_for_cuda(request))
         return;
-    const bool suits = suits_device_codec(&request->options,
-                                          gf_file_format_named(request->inputs->item[0].path)),
-               slow = pictures >= GF_BATCH_MANY_PICTURES &&
-                      request->options.codec != GF_CODEC_CPU &&
-                      gf_cost_look(request, GF_COST_NO_SERVER, &work) && work.slow_files;
-    choose_queues(pictures, suits, slow);
+    if (pictures >= GF_BATCH_MANY_PICTURES && request->options.codec != GF_CODEC_CPU)
+        (void)gf_cost_look(request, GF_COST_NO_SERVER, &work);
+    choose_queues(pictures, work.device_codec, work.slow_files);
 }
 
 /* Whether helpers (src/server/server.h) may run further devices. */

@@ -196,15 +196,11 @@ static GF_CHECKED enum gf_status split_next(struct gf_input *input, struct gf_sp
 static enum gf_status check_size(struct gf_film_reader *reader, int width, int height,
                                  const struct gf_options *options, struct gf_error *error)
 {
-    enum { ROW_PAGES = 2, PAGE = 4096 };
     const char *const name = gf_input_name(reader->input);
     const struct gf_rectangle part = reader->window;
     const uint64_t memory =
         options->memory_bytes ? options->memory_bytes : gf_bytes_in_proportion(0);
-    /* A part of a row takes the pages that it lies in. */
-    const double row = (double)reader->frame_bytes / height,
-                 taken = row * part.width / width + ROW_PAGES * PAGE;
-    reader->held_bytes = (size_t)((taken < row ? taken : row) * part.height);
+    reader->held_bytes = (size_t)gf_y4m_window_bytes(reader->frame_bytes, width, height, part);
     GF_TRY(gf_size_check(name, (uint64_t)part.width, (uint64_t)part.height, options, error));
     return gf_memory_check(name, "each frame is in memory as a whole", reader->held_bytes, memory,
                            options, error);

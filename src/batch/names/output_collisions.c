@@ -151,7 +151,8 @@ bool gf_outputs_overlap(const char *output, const char *other)
 {
     struct folder_memo memo = {0};
     char *const place = real_place(&memo, output), *const at = real_place(&memo, other);
-    const bool overlap = place && at && (holds(place, at) || holds(at, place));
+    const bool to_stdout = !strcmp(output, "-") || !strcmp(other, "-");
+    const bool overlap = place && at && !to_stdout && (holds(place, at) || holds(at, place));
     free(place);
     free(at);
     free_memo(&memo);
@@ -279,9 +280,30 @@ struct claim {
     char *output, *input;
 };
 
+/* Passes over slashes and folders "." at the beginning of a part of a path. */
+static const char *next_part(const char *at)
+{
+    while (*at == '/' || (*at == '.' && at[1] == '/'))
+        at++;
+    return at;
+}
+
+/* Compares two names, of which "a/./b" and "a//b" are one. */
+static int compare_names(const char *a, const char *b)
+{
+    a = *a == '/' ? a : next_part(a);
+    b = *b == '/' ? b : next_part(b);
+    while (*a && *a == *b) {
+        const bool ends = *a == '/';
+        a = ends ? next_part(a) : a + 1;
+        b = ends ? next_part(b) : b + 1;
+    }
+    return (unsigned char)*a - (unsigned char)*b;
+}
+
 static int compare(const void *a, const void *b)
 {
-    return strcmp(((const struct claim *)a)->output, ((const struct claim *)b)->output);
+    return compare_names(((const struct claim *)a)->output, ((const struct claim *)b)->output);
 }
 
 static void free_claim(void *claim)
@@ -315,7 +337,7 @@ bool gf_claim(struct gf_claims *claims, const char *output, const char *input, s
     if (found && *found == wanted)
         return true;
     const bool own =
-        found && ((*found)->index == index || repeats) && !strcmp((*found)->input, input);
+        found && ((*found)->index == index || repeats) && !compare_names((*found)->input, input);
     const bool told = !found || own ||
                       asprintf(why, "%s: '%s' and '%s' would both be written to it", output,
                                (*found)->input, input) >= 0;

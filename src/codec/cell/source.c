@@ -150,12 +150,13 @@ static enum gf_status drain(struct cell_source *source, struct gf_error *error)
 
 /* ---- other requests ---- */
 
-/* Forgets the tiles of the whole picture at the full size, which a GPU would decode. */
+/* Forgets the tiles or frames of the whole picture at the full size, which a GPU would decode. */
 static void drop_tiles(struct gf_source *base)
 {
-    if (base->tiles)
+    if (base->tiles || base->coded)
         base->for_device_codec = false;
     base->tiles = NULL;
+    base->coded = NULL;
 }
 
 /* Makes the cell reduce the picture, by which it must get that size. */
@@ -202,11 +203,12 @@ static enum gf_status cell_window(struct gf_source *base, struct gf_rectangle wi
     GF_TRY(take_answer(source, &message, error));
     if (message.done.width != window.width || message.done.height != window.height)
         return gf_cell_fail_senseless(&source->talk, error);
+    if (window.width < base->format.width || window.height < base->format.height)
+        drop_tiles(base);
     base->format.width = window.width;
     base->format.height = window.height;
     base->memory.bytes = message.done.memory_bytes + source->copied;
     base->blocks = message.done.blocks;
-    drop_tiles(base);
     source->begun = false;
     source->have = source->row = 0;
     return GF_OK;

@@ -16,6 +16,7 @@
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
 #include "codec/common/rows/whole_picture.h"
+#include "codec/heif/heif_part.h"
 #include "codec/io/input.h"
 #include "gpufilter/image.h"
 #include "pixel/yuv/heif_colours.h"
@@ -176,6 +177,11 @@ struct heif_source {
     bool depth;      /* the picture is a depth map, which is gray */
     bool is_coded;   /* `coded` describes the picture */
     struct gf_heif_coded coded;
+    bool is_part;         /* a window is wanted that is not the whole */
+    double library_bytes; /* that libheif takes for each pixel */
+    /* What chooses a window of any picture that is decoded as a whole. */
+    enum gf_status (*choose_window)(struct gf_source *source, struct gf_rectangle window, int more,
+                                    struct gf_error *error);
 };
 
 /* Initialises libheif, which from 1.16 on loads its codecs as plug-ins. */
@@ -386,15 +392,15 @@ static enum gf_status decode_planes(const struct heif_source *heif, unsigned cha
     return converted ? GF_OK : gf_fail_memory(error);
 }
 
-static enum gf_status heif_decode(struct gf_whole_source *source, unsigned char *pixels,
-                                  struct gf_error *error)
+static enum gf_status decode_picture(const struct heif_source *heif, unsigned char *pixels,
+                                     struct gf_error *error)
 {
-    const struct heif_source *const heif = (struct heif_source *)source;
+    const struct gf_format format = heif->whole.base.format;
+    const bool alpha = gf_has_alpha(format), wide = format.bits == 16;
     bool done;
     GF_TRY(decode_planes(heif, pixels, &done, error));
     if (done)
         return GF_OK;
-    const bool alpha = gf_has_alpha(source->base.format), wide = source->base.format.bits == 16;
     const enum heif_chroma chroma =
         wide ? (alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE)
              : (alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB);
@@ -406,6 +412,121 @@ static enum gf_status heif_decode(struct gf_whole_source *source, unsigned char 
     const enum gf_status status = copy_pixels(heif, image, pixels, error);
     gf_heif.heif_image_release(image);
     return status;
+}
+
+/* Opens a file in memory, whose bytes must last as long as the context. */
+static enum gf_status open_context(struct heif_source *heif, const struct gf_blob *file,
+                                   struct gf_error *error)
+{
+    heif->context = gf_heif.heif_context_alloc();
+    if (!heif->context)
+        return gf_fail_memory(error);
+    gf_heif.heif_context_set_max_decoding_threads(heif->context,
+                                                  gf_library_threads(&heif->whole.options));
+    const struct heif_error failure = gf_heif.heif_context_read_from_memory_without_copy(
+        heif->context, file->data, file->size, NULL);
+    return failure.code == heif_error_Ok ? GF_OK : fail(heif, failure, error);
+}
+
+static enum gf_status open_picture(struct heif_source *heif, heif_item_id item,
+                                   struct gf_error *error)
+{
+    const struct heif_error failure =
+        gf_heif.heif_context_get_image_handle(heif->context, item, &heif->handle);
+    return failure.code == heif_error_Ok ? GF_OK : fail(heif, failure, error);
+}
+
+/* ---- windows ---- */
+
+static bool note_colours(void *context, const char type[4], struct gf_blob body, bool essential)
+{
+    bool *const has_colours = context;
+    *has_colours |= !memcmp(type, "colr", 4) && body.size >= 4 && !memcmp(body.data, "nclx", 4);
+    return true;
+}
+
+/* Decodes the frames of the window as a picture of their own, and turns what is shown of it. */
+static enum gf_status decode_window(const struct heif_source *heif, unsigned char *pixels,
+                                    struct gf_error *error)
+{
+    const struct gf_format shown = heif->whole.base.format;
+    const size_t pixel = gf_pixel_bytes(shown);
+    struct heif_source part = *heif;
+    struct gf_heif_coded *const coded = &part.coded;
+    bool has_colours = false;
+    gf_heif_part_of(&heif->coded, heif->whole.window, coded);
+    const struct gf_heif_placing at = gf_heif_coded_placing(coded, pixel, gf_row_bytes(shown));
+    const struct gf_rectangle in = {coded->left, coded->top, coded->shown_width,
+                                    coded->shown_height};
+    coded->left = coded->top = 0;
+    coded->shown_width = coded->width;
+    coded->shown_height = coded->height;
+    coded->orientation = part.orientation = 1;
+    const struct gf_format format = part.whole.base.format = gf_heif_coded_format(coded);
+    const size_t pitch = gf_row_bytes(format);
+    (void)gf_heif_each_property(&heif->whole.file, heif->item, note_colours, &has_colours);
+    part.handle = NULL;
+    part.context = NULL;
+    const struct gf_blob file = gf_heif_part_make(coded, has_colours, heif->whole.file.data);
+    unsigned char *const rgb = malloc(pitch * (size_t)format.height);
+    enum gf_status status =
+        file.data && rgb ? open_context(&part, &file, error) : gf_fail_memory(error);
+    if (!status)
+        status = open_picture(&part, GF_HEIF_PART_ITEM, error);
+    if (!status)
+        status = decode_picture(&part, rgb, error);
+    for (int y = 0; !status && y < in.height; y++) {
+        const unsigned char *from = rgb + (size_t)(in.y + y) * pitch + (size_t)in.x * pixel;
+        for (int x = 0; x < in.width; x++, from += pixel)
+            memcpy(pixels + at.first + x * at.step + y * at.row, from, pixel);
+    }
+    heif_release(&part.whole);
+    free(rgb);
+    free(file.data);
+    return status;
+}
+
+static enum gf_status heif_window(struct gf_source *base, struct gf_rectangle window, int more,
+                                  struct gf_error *error)
+{
+    struct heif_source *const heif = (struct heif_source *)base;
+    const struct gf_format whole = gf_heif_coded_format(&heif->coded);
+    struct gf_heif_coded part = heif->coded;
+    GF_TRY(heif->choose_window(base, window, more, error));
+    heif->is_part = window.width < whole.width || window.height < whole.height;
+    if (heif->is_part) {
+        gf_heif_part_of(&heif->coded, window, &part);
+        base->coded = NULL; /* a GPU would decode the whole picture */
+        base->for_device_codec = false;
+    }
+    base->blocks = part.columns * part.rows;
+    base->memory.bytes = 2 * heif->whole.file.size +
+                         gf_row_bytes(base->format) * (size_t)window.height +
+                         (uint64_t)((double)part.width * part.height *
+                                    ((double)gf_pixel_bytes(base->format) + heif->library_bytes));
+    return GF_OK;
+}
+
+/* Whether windows of a picture have the pixels of the whole, which libheif turns before it converts
+ * colours: only if a sample of chroma keeps its pixels then. */
+static bool has_windows(const struct heif_source *heif)
+{
+    const struct gf_heif_coded *const coded = &heif->coded;
+    const bool turned = coded->orientation > 1 || heif->orientation > 1;
+    struct gf_heif_colours colours;
+    return heif->is_coded && coded->columns * coded->rows > 1 &&
+           coded->shown_width == coded->width && coded->shown_height == coded->height &&
+           (coded->matrix < 0 ||
+            gf_heif_colours_of(coded->matrix, coded->full, coded->bits, &colours)) &&
+           (!turned || (coded->bits == 8 && !((coded->width | coded->height) & 1) &&
+                        coded->half_width == coded->half_height));
+}
+
+static enum gf_status heif_decode(struct gf_whole_source *source, unsigned char *pixels,
+                                  struct gf_error *error)
+{
+    const struct heif_source *const heif = (struct heif_source *)source;
+    return heif->is_part ? decode_window(heif, pixels, error) : decode_picture(heif, pixels, error);
 }
 
 static bool add_block(struct gf_metadata *metadata, bool is_exif, const unsigned char *data,
@@ -495,10 +616,7 @@ static enum gf_status open_main(struct heif_source *heif, struct gf_error *error
     struct gf_stored *const stored = &whole->base.stored;
     const enum gf_picture_kind kind = gf_page_kind(whole->page);
     struct heif_image_handle *chosen;
-    const struct heif_error failure =
-        gf_heif.heif_context_get_image_handle(heif->context, heif->item, &heif->handle);
-    if (failure.code != heif_error_Ok)
-        return fail(heif, failure, error);
+    GF_TRY(open_picture(heif, heif->item, error));
     stored->pictures[GF_PICTURE_MAIN] = 1;
     stored->pictures[GF_PICTURE_OTHER] = (uint16_t)(stored->pages - 1);
     heif_count_parts(heif->handle, stored->pictures);
@@ -533,10 +651,7 @@ static enum gf_status choose(struct heif_source *heif, struct gf_error *error)
         status = open_main(heif, error);
     if (!status && by_number) {
         heif->item = ids[page];
-        const struct heif_error failure =
-            gf_heif.heif_context_get_image_handle(heif->context, heif->item, &heif->handle);
-        if (failure.code != heif_error_Ok)
-            status = fail(heif, failure, error);
+        status = open_picture(heif, heif->item, error);
     }
     free(ids);
     return status;
@@ -574,36 +689,31 @@ static void describe_coded(struct heif_source *heif)
 
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    /* Bytes for each pixel: planes, RGB, frames of the decoder. */
-    const double library_bytes = whole->options.autorotate ? 12 : 16;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct heif_source *const heif = (struct heif_source *)whole;
     pthread_once(&once, start);
-    heif->context = gf_heif.heif_context_alloc();
-    if (!heif->context)
-        return gf_fail_memory(error);
-    gf_heif.heif_context_set_max_decoding_threads(heif->context,
-                                                  gf_library_threads(&whole->options));
-    const struct heif_error failure = gf_heif.heif_context_read_from_memory_without_copy(
-        heif->context, whole->file.data, whole->file.size, NULL);
-    if (failure.code != heif_error_Ok)
-        return fail(heif, failure, error);
+    GF_TRY(gf_whole_source_need(whole, 0, whole->file.size, error));
+    GF_TRY(open_context(heif, &whole->file, error));
     GF_TRY(choose(heif, error));
     const int width = gf_heif.heif_image_handle_get_width(heif->handle),
               height = gf_heif.heif_image_handle_get_height(heif->handle);
     const int stored = gf_heif.heif_image_handle_get_luma_bits_per_pixel(heif->handle),
               bits = stored > 8 ? 16 : 8;
     whole->base.stored.bits = stored > 0 ? stored : 0;
+    /* Planes, RGB, frames of the decoder. */
+    heif->library_bytes = (whole->options.autorotate ? 12 : 16) * bits / 8;
     enum gf_status status = gf_whole_source_describe(
         whole, width > 0 ? (uint64_t)width : 0, height > 0 ? (uint64_t)height : 0,
         heif->depth                                                 ? 1
         : gf_heif.heif_image_handle_has_alpha_channel(heif->handle) ? 4
                                                                     : 3,
-        bits, library_bytes * bits / 8, error);
+        bits, heif->library_bytes, error);
     if (!status && (!read_blocks(heif) || !read_colours(heif)))
         status = gf_fail_memory(error);
     note_turn(heif);
     describe_coded(heif);
+    heif->choose_window = whole->base.window;
+    whole->base.window = has_windows(heif) ? heif_window : NULL;
     if (gf_page_kind(whole->page) == GF_PICTURE_KINDS)
         gf_metadata_note_heif(&whole->base.metadata, &whole->file);
     return status;
@@ -615,6 +725,7 @@ enum gf_status gf_heif_source_open(struct gf_input *input, const struct gf_optio
     static const struct gf_whole_calls own = {.size = sizeof(struct heif_source),
                                               .read_header = read_header,
                                               .decode = heif_decode,
-                                              .release = heif_release};
+                                              .release = heif_release,
+                                              .parts = true};
     return gf_whole_source_open(&own, input, options, source, error);
 }

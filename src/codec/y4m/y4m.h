@@ -31,6 +31,16 @@ enum gf_status gf_y4m_check_frame(const char *line, const char *name,
 enum gf_status gf_y4m_read_window(struct gf_input *input, int64_t offset, const struct gf_yuv *yuv,
                                   struct gf_rectangle window, unsigned char *frame,
                                   struct gf_error *error) GF_CHECKED;
+/* The memory that the samples of a window take of a frame of `bytes` bytes and that size: a part of
+ * a row takes the pages that it lies in. */
+static inline uint64_t gf_y4m_window_bytes(uint64_t bytes, int width, int height,
+                                           struct gf_rectangle window)
+{
+    enum { ROW_PAGES = 2, PAGE = 4096 };
+    const double row = (double)bytes / height,
+                 taken = row * window.width / width + ROW_PAGES * PAGE;
+    return (uint64_t)((taken < row ? taken : row) * window.height);
+}
 /* Makes the header of a stream of pictures with that size, colours and bits. It keeps the
  * parameters of `header`, except for the size, and for the chroma if options->subsampling or the
  * colours ask for another one. `header` is NULL if the pictures do not come from a Y4M. */

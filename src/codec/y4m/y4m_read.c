@@ -390,7 +390,8 @@ static enum gf_status y4m_window(struct gf_source *base, struct gf_rectangle win
     y4m->base.memory.bytes = y4m->bytes;
     if (y4m->seeks) {
         gf_input_go_to(y4m->input, y4m->at); /* a GPU takes the frame from there */
-        y4m->base.memory.bytes = (uint64_t)((double)y4m->bytes * window.height / y4m->yuv.height);
+        y4m->base.memory.bytes =
+            gf_y4m_window_bytes(y4m->bytes, y4m->yuv.width, y4m->yuv.height, window);
     }
     base->format.width = window.width;
     base->format.height = window.height;
