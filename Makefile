@@ -158,7 +158,7 @@ CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 GF_CPPFLAGS += -DGF_WITH_CUDA $(if $(filter 1,$(NVDEC)),-DGF_WITH_NVDEC) $(addprefix -isystem ,$(addsuffix /include,$(filter-out /usr,$(CUDA_HOME))))
 # Those that take longest to compile come first.
 CUDA_OBJ := $(patsubst %.cu,$(BUILD)/%.o,$(call without_study,$(wildcard $(patsubst %,cuda/%/*.cu,\
-  study/variants filters filters/* common $(if $(filter 1,$(NVDEC)),heic) jpeg png yuv backend))))
+  study/variants filters filters/* common $(if $(filter 1,$(NVDEC)),heic) jpeg png yuv measure backend))))
 CUBINS := $(foreach a,$(CUBIN_ARCHS),-gencode arch=compute_$(a),code=sm_$(a))
 GENCODE := $(CUBINS) -gencode arch=compute_$(PTX_ARCH),code=compute_$(PTX_ARCH)
 CUDA_LIBDIR := $(patsubst %/,%,$(dir $(firstword $(wildcard $(addsuffix /libcudart_static.a,$(CUDA_HOME)/targets/x86_64-linux/lib \
@@ -363,7 +363,7 @@ selftest: $(PROGRAM) ## every filter on every device of this machine against the
 	$(PROGRAM) --selftest
 
 # Memory, races, uninitialised reads and barriers of every kernel: a process for each filter and tool.
-SANITIZED_TESTS := $(patsubst %,$(BUILD)/tests/test_%,device_batch jpeg_device jpeg_encoder png_decoder png_streams png_encoder yuv_device)
+SANITIZED_TESTS := $(patsubst %,$(BUILD)/tests/test_%,device_batch jpeg_device jpeg_encoder png_decoder png_streams png_encoder yuv_device ssimulacra2_device)
 sanitize-gpu: $(PROGRAM) $(SANITIZED_TESTS) ## compute-sanitizer's four tools over the short self-test of every filter
 	@sh tests/sanitize.sh $(PROGRAM) $(BUILD)/sanitize $(SANITIZED_TESTS)
 

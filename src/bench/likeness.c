@@ -12,6 +12,7 @@
 #include "base/memory/buffers.h"
 #include "base/process/machine.h"
 #include "base/threads/times.h"
+#include "bench/score.h"
 #include "chain/chain.h"
 #include "chain/plan.h"
 #include "codec/codec.h"
@@ -138,8 +139,10 @@ static void add_differences(const struct gf_image *a, const struct gf_image *b,
 }
 
 enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b, unsigned measures,
-                              int threads, struct gf_likeness *likeness, struct gf_error *error)
+                              const struct gf_options *options, struct gf_likeness *likeness,
+                              struct gf_error *error)
 {
+    const int threads = options->threads ? options->threads : gf_cpu_count();
     double *const measure = likeness->measure;
     add_differences(a, b, likeness);
     for (int i = GF_MEASURE_SSIM; i < GF_MEASURES; i++)
@@ -149,7 +152,7 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
                        measures & 1U << GF_MEASURE_MS_SSIM ? &measure[GF_MEASURE_MS_SSIM] : NULL,
                        error));
     if (measures & OF_SSIMULACRA2)
-        GF_TRY(gf_ssimulacra2(a, b, threads, &measure[GF_MEASURE_SSIMULACRA2], error));
+        GF_TRY(gf_score_ssimulacra2(a, b, options, &measure[GF_MEASURE_SSIMULACRA2], error));
     return gf_time_check(error);
 }
 

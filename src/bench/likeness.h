@@ -24,9 +24,10 @@ struct gf_likeness {
     double measure[GF_MEASURES];
 };
 
-/* Compares two pictures of one format. Bit i of `measures` asks for measure i. */
+/* Compares two pictures of one format. Bit i of `measures` asks for measure i; options->threads and
+ * the device are as for gf_score_ssimulacra2(). */
 enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b, unsigned measures,
-                              int threads, struct gf_likeness *likeness,
+                              const struct gf_options *options, struct gf_likeness *likeness,
                               struct gf_error *error) GF_CHECKED;
 
 /* Draws the absolute differences of two pictures of one format, stretched so that the largest is M.

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/fail.h"
 #include "base/image.h"
 #include "base/text/json.h"
@@ -259,7 +258,6 @@ static enum gf_status compare_files(const struct gf_command *command, const char
                                     struct gf_error *error)
 {
     const char *const other = second_name(command);
-    const int threads = command->options.threads ? command->options.threads : gf_cpu_count();
     struct gf_likeness likeness = {0};
     struct gf_options options = command->options;
     enum gf_file_format file_format = GF_FILE_AUTO;
@@ -268,7 +266,7 @@ static enum gf_status compare_files(const struct gf_command *command, const char
     GF_TRY(gf_read_picture(name, &options, limits->printed, &picture[0], error));
     GF_TRY(gf_read_picture(other, &options, limits->printed, &picture[1], error));
     GF_TRY(check_formats(name, picture[0].format, other, picture[1].format, error));
-    GF_TRY(gf_likeness_of(&picture[0], &picture[1], limits->printed, threads, &likeness, error));
+    GF_TRY(gf_likeness_of(&picture[0], &picture[1], limits->printed, &options, &likeness, error));
     if (limits->json)
         print_json(gf_report_file(command), &likeness, limits->printed);
     else

@@ -1,9 +1,10 @@
-/* Stands in for the coders of cuda/jpeg, cuda/png and cuda/yuv in a build without CUDA, and for
- * that of cuda/heic also in one without the headers of ffnvcodec. Tests link coders of their own
- * instead of this file. */
+/* Stands in for the coders of cuda/jpeg, cuda/png, cuda/yuv and cuda/measure in a build without
+ * CUDA, and for that of cuda/heic also in one without the headers of ffnvcodec. Tests link coders
+ * of their own instead of this file. */
 #include "base/fail.h"
 #include "cuda/heic/coders.h"
 #include "cuda/jpeg/coders.h"
+#include "cuda/measure/coders.h"
 #include "cuda/png/coders.h"
 #include "cuda/yuv/coders.h"
 
@@ -68,6 +69,7 @@ CODER(png_decode)
 CODER(png_encode)
 CODER(yuv_decode)
 CODER(yuv_encode)
+CODER(ssimulacra2_measure)
 
 uint64_t gf_jpeg_tiles_bytes(const struct gf_jpeg_decode_picture *picture)
 {

@@ -6,12 +6,10 @@
  * score is made of the mean of each map and of the fourth root of the mean of its fourth powers.
  * Each scale consists of the means of 2x2 pixels of the scale before, in linear light.
  *
- * The arithmetic is defined so that other devices can compute the same bits. Maps are floats, by
- * additions, multiplications, divisions and fused multiply-adds in a fixed order. Their values are
- * added as doubles: in each TILE columns of a row those that are LANES apart, then the lanes, then
- * the rows in their order, then the tiles. The recursions of the blur are those of the tool, step
- * by step, because their rounding errors are a part of the score: where pictures are smooth, they
- * are larger than what is measured. */
+ * The arithmetic (ssimulacra2_formula.h) is defined so that other devices can compute the same
+ * bits. The recursions of the blur are those of the tool, step by step, because their rounding
+ * errors are a part of the score: where pictures are smooth, they are larger than what is measured.
+ */
 #include "measure/ssimulacra2.h"
 
 #include <math.h>
@@ -24,20 +22,22 @@
 #include "base/fail.h"
 #include "base/threads/ordered.h"
 #include "base/threads/times.h"
+#include "measure/ssimulacra2_formula.h"
 #include "pixel/sample.h"
 
 enum {
-    SCALES = 6,
-    CHANNELS = 3,
-    PLANES = 2 * CHANNELS, /* X, Y and B of the original, then of the changed picture */
-    QUANTITIES = 5, /* what is blurred of a channel: both pictures, their squares, their product */
+    SCALES = GF_S2_SCALES,
+    CHANNELS = GF_S2_CHANNELS,
+    PLANES = GF_S2_PLANES,
+    QUANTITIES = GF_S2_QUANTITIES,
     SERIES = CHANNELS * QUANTITIES,
     WOVEN = 16, /* the series side by side, for whole vectors; the last one is 0 */
-    SUMS = 6,   /* of each of the three maps its values, then their fourth powers */
-    TILE = 256,
-    LANES = 8,
-    BATCH = 32,               /* rows that threads read before they are taken down the columns */
-    REACH = 5,                /* the recursions' N */
+    SUMS = GF_S2_SUMS,
+    TILE = GF_S2_TILE,
+    LANES = GF_S2_LANES,
+    BATCH = 32, /* rows that threads read before they are taken down the columns */
+    REACH = GF_S2_REACH,
+    TERMS = GF_S2_TERMS,
     RING = BATCH + 2 * REACH, /* rows that are kept */
     MARGIN = 2 * REACH        /* columns of zeros on either side of a row */
 };
@@ -46,24 +46,8 @@ enum {
  * Functions", 2016, with sigma = 1.5: the sum of three recursions, y(n) = feed (x(n - N - 1) + x(n
  * + N - 1)) + back y(n - 1) - y(n - 2), whose frequencies are pi / 10, 3 pi / 10 and pi / 2. What
  * is outside the picture counts as 0. */
-enum { TERMS = 3 };
 static const double feed[TERMS] = {0.05529523572608663, -0.05883668702694999, 0.012955819110517089};
 static const double back[TERMS] = {1.902113032590307, 1.1755705045849463, 0};
-
-/* The factors of four steps of a recursion at once: step j adds input i times in[j - i], and the
- * last two results times last[j] and before[j]. */
-struct four {
-    float in[4], last[4], before[4];
-};
-
-/* XYB: the absorbances of the three cones; a constant is added to each. */
-#define BIAS 0.0037930732552754493f
-#define BIAS_ROOT 0.15595420054924863f
-static const float cone[CHANNELS][3] = {
-    {0.3f, 1.0f - 0.078f - 0.3f, 0.078f},
-    {0.23f, 1.0f - 0.078f - 0.23f, 0.078f},
-    {0.243422689f, 0.204767444f, 1.0f - 0.243422689f - 0.204767444f},
-};
 
 /* The weights of the definition, from ssimulacra2.cc of its repository: a row for each channel and
  * scale, with the weights of the maps' means and then of their 4-norms. */
@@ -105,7 +89,7 @@ struct scale {
     int width, height;
     int top, first; /* the first row of the batch; the first row that is not read yet */
     size_t stride;
-    struct four four[TERMS];
+    struct gf_s2_blur blur;
     float *part[PARTS];
     double (*sums)[CHANNELS][SUMS]; /* one for each tile */
 };
@@ -117,18 +101,10 @@ static inline int sample_of(const unsigned char *row, int bits, size_t at)
     return bits == 8 ? row[at] : ((const uint16_t *)(const void *)row)[at];
 }
 
-/* Converts sRGB, 0..1, to linear light. The tool's quotient of two polynomials, whose error is
- * 5e-7, is a part of the definition, since the blur enlarges the last bits. */
 GF_TARGET_CLONES static void decode(float *row, size_t width)
 {
-    for (size_t x = 0; x < width; x++) {
-        const float v = row[x];
-        float p = fmaf(8.210152774e-01f, v, 7.961564959e-01f);
-        p = fmaf(fmaf(fmaf(p, v, 1.624820318e-01f), v, 1.043637593e-02f), v, 2.200248328e-04f);
-        float q = fmaf(6.521209011e-03f, v, -5.512498495e-02f);
-        q = fmaf(fmaf(fmaf(q, v, 4.987528350e-01f), v, 1.076976492e+00f), v, 2.631846970e-01f);
-        row[x] = gf_select(v, 0.04045f, p / q, v * (1.0f / 12.92f));
-    }
+    for (size_t x = 0; x < width; x++)
+        row[x] = gf_s2_linear(row[x]);
 }
 
 /* Reads a row of a picture as linear light, to three planes. */
@@ -146,7 +122,7 @@ static void read_row(const struct gf_image *image, float background, int y, floa
         for (size_t x = 0; x < width && gf_has_alpha(format); x++) {
             const size_t last = x * channels + channels - 1;
             const float alpha = (float)sample_of(row, format.bits, last) * unit;
-            to[x] = alpha * to[x] + (1.0f - alpha) * background;
+            to[x] = gf_s2_blend(to[x], alpha, background);
         }
         decode(to, width);
     }
@@ -167,7 +143,7 @@ GF_TARGET_CLONES static void halve(const float *restrict above, const float *res
                                    int count, float *restrict to)
 {
     for (int x = 0; x < count; x++)
-        to[x] = 0.25f * (((above[2 * x] + above[2 * x + 1]) + below[2 * x]) + below[2 * x + 1]);
+        to[x] = gf_s2_mean(above[2 * x], above[2 * x + 1], below[2 * x], below[2 * x + 1]);
 }
 
 /* Writes the row of the next scale that is made of row y and the one below, `pair`. A last column
@@ -188,40 +164,19 @@ static void shrink(const struct scale *scale, int y, float *pair)
 
 /* ---- rows: XYB, and the blur across ---- */
 
-/* Returns the cube root of x minus that of BIAS, by Newton's method for x^(-1/3), as the tool does.
- */
-GF_INLINE float root_of(float x)
-{
-    const float third = 1.0f / 3.0f;
-    const uint32_t exponent = gf_bits_of_float(x) >> 23;
-    float y = gf_float_of_bits(0x54800000u - exponent * 0x2aaaaau);
-    const float x_third = third * x;
-#pragma GCC unroll 3
-    for (int i = 0; i < 3; i++) {
-        const float square = y * y;
-        y = fmaf(-x_third, square * square, 4.0f / 3.0f * y);
-    }
-    const float square = y * y;
-    y = fmaf(third, fmaf(-x, square * square, y), y);
-    return fmaf(y * y, x, -BIAS_ROOT);
-}
-
-/* Converts a row of linear light to XYB, with X and B moved to about 0..1. */
+/* Converts a row of linear light to XYB. */
 GF_TARGET_CLONES static void convert(const float *restrict from, size_t stride, int width,
                                      float *restrict to)
 {
     const float *const r = from, *const g = from + stride, *const b = from + 2 * stride;
     float *const to_x = to, *const to_y = to + stride, *const to_b = to + 2 * stride;
     for (int x = 0; x < width; x++) {
-        float root[CHANNELS];
-#pragma GCC unroll 3
-        for (int c = 0; c < CHANNELS; c++)
-            root[c] = root_of(
-                fmaf(cone[c][0], r[x], fmaf(cone[c][1], g[x], fmaf(cone[c][2], b[x], BIAS))));
-        const float mean = 0.5f * (root[0] + root[1]);
-        to_x[x] = (root[0] - root[1]) * 7.0f + 0.42f;
-        to_y[x] = mean + 0.01f;
-        to_b[x] = (root[2] - mean) + 0.55f;
+        const float rgb[CHANNELS] = {r[x], g[x], b[x]};
+        float xyb[CHANNELS];
+        gf_s2_xyb(rgb, xyb);
+        to_x[x] = xyb[0];
+        to_y[x] = xyb[1];
+        to_b[x] = xyb[2];
     }
 }
 
@@ -252,7 +207,7 @@ GF_TARGET_CLONES static void unweave(const float *restrict from, size_t stride, 
 }
 
 /* Takes a step of the recursions. `last` are their last results, `before` those before. */
-GF_INLINE void step(const struct four *four, const float *restrict left,
+GF_INLINE void step(const struct gf_s2_four *four, const float *restrict left,
                     const float *restrict right, float (*restrict last)[WOVEN],
                     float (*restrict before)[WOVEN], float *restrict to)
 {
@@ -261,57 +216,47 @@ GF_INLINE void step(const struct four *four, const float *restrict left,
         float y[TERMS];
 #pragma GCC unroll 3
         for (int k = 0; k < TERMS; k++) {
-            y[k] =
-                fmaf(four[k].last[0], last[k][s], fmaf(-1.0f, before[k][s], sum * four[k].in[0]));
+            y[k] = gf_s2_step(&four[k], sum, last[k][s], before[k][s]);
             before[k][s] = last[k][s];
             last[k][s] = y[k];
         }
-        to[s] = y[0] + (y[1] + y[2]);
+        to[s] = gf_s2_blurred(y[0], y[1], y[2]);
     }
 }
 
 /* Takes four steps of the recursions at once. */
-GF_INLINE void four_steps(const struct four *four, const float *restrict left,
+GF_INLINE void four_steps(const struct gf_s2_four *four, const float *restrict left,
                           const float *restrict right, float (*restrict last)[WOVEN],
                           float (*restrict before)[WOVEN], float *restrict to)
 {
     for (int s = 0; s < WOVEN; s++) {
-        float sum[4], y[4][TERMS];
+        float sum[4], y[TERMS][4];
 #pragma GCC unroll 4
         for (int i = 0; i < 4; i++)
             sum[i] = left[i * WOVEN + s] + right[i * WOVEN + s];
 #pragma GCC unroll 3
         for (int k = 0; k < TERMS; k++) {
-            const float v = last[k][s], w = before[k][s];
-#pragma GCC unroll 4
-            for (int j = 0; j < 4; j++) {
-                y[j][k] = sum[0] * four[k].in[j];
-#pragma GCC unroll 3
-                for (int i = 1; i <= j; i++)
-                    y[j][k] = fmaf(four[k].in[j - i], sum[i], y[j][k]);
-                y[j][k] = fmaf(four[k].last[j], v, fmaf(four[k].before[j], w, y[j][k]));
-            }
-            before[k][s] = y[2][k];
-            last[k][s] = y[3][k];
+            gf_s2_four_steps(&four[k], sum, last[k][s], before[k][s], y[k]);
+            before[k][s] = y[k][2];
+            last[k][s] = y[k][3];
         }
 #pragma GCC unroll 4
         for (int j = 0; j < 4; j++)
-            to[j * WOVEN + s] = y[j][0] + (y[j][1] + y[j][2]);
+            to[j * WOVEN + s] = gf_s2_blurred(y[0][j], y[1][j], y[2][j]);
     }
 }
 
 /* Blurs the woven series of a row. As in the tool, four steps are taken at once where all that they
  * read is in the row. */
-GF_TARGET_CLONES static void blur_across(const struct four four[TERMS], const float *restrict from,
-                                         int width, float *restrict to)
+GF_TARGET_CLONES static void blur_across(const struct gf_s2_four four[TERMS],
+                                         const float *restrict from, int width, float *restrict to)
 {
     float last[TERMS][WOVEN] = {{0}}, before[TERMS][WOVEN] = {{0}}, nothing[WOVEN] = {0};
-    const int begin = (REACH + 1 + 3) / 4 * 4;
     for (int n = 1 - REACH, steps; n < width; n += steps) {
         const float *const left = from + (n - REACH - 1) * WOVEN, *const right =
                                                                       from +
                                                                       (n + REACH - 1) * WOVEN;
-        steps = n >= begin && n < width - REACH - 2 ? 4 : 1;
+        steps = gf_s2_takes_four(n, width) ? 4 : 1;
         if (steps == 4)
             four_steps(four, left, right, last, before, to + n * WOVEN);
         else
@@ -348,7 +293,7 @@ static enum gf_status read_rows(void *context, int thread, int item, struct gf_e
         convert(linear, stride, scale->width, row);
         convert(linear + CHANNELS * stride, stride, scale->width, row + CHANNELS * stride);
         weave(row, stride, scale->width, woven);
-        blur_across(scale->four, woven, scale->width, blurred);
+        blur_across(scale->blur.term, woven, scale->width, blurred);
         unweave(blurred, stride, scale->width, row + planes);
     }
     if (scale->to)
@@ -359,43 +304,33 @@ static enum gf_status read_rows(void *context, int thread, int item, struct gf_e
 /* ---- columns: the blur down, and the maps ---- */
 
 /* Takes a step of the recursions down the columns. */
-GF_TARGET_CLONES static void blur_down(const float *restrict top, const float *restrict bottom,
+GF_TARGET_CLONES static void blur_down(const struct gf_s2_four four[TERMS],
+                                       const float *restrict top, const float *restrict bottom,
                                        const float *restrict last, float *restrict before,
                                        size_t stride, float *restrict to)
 {
-    const float feed_0 = (float)feed[0], feed_1 = (float)feed[1], feed_2 = (float)feed[2];
-    const float back_0 = (float)back[0], back_1 = (float)back[1], back_2 = (float)back[2];
+    const struct gf_s2_four term[TERMS] = {four[0], four[1], four[2]};
     for (size_t x = 0; x < TILE; x++) {
         const float sum = top[x] + bottom[x];
-        const float y0 = fmaf(feed_0, sum, fmaf(back_0, last[x], -before[x]));
-        const float y1 = fmaf(feed_1, sum, fmaf(back_1, last[stride + x], -before[stride + x]));
-        const float y2 =
-            fmaf(feed_2, sum, fmaf(back_2, last[2 * stride + x], -before[2 * stride + x]));
-        before[x] = y0;
-        before[stride + x] = y1;
-        before[2 * stride + x] = y2;
-        to[x] = y0 + (y1 + y2);
+        float y[TERMS];
+#pragma GCC unroll 3
+        for (size_t k = 0; k < TERMS; k++)
+            y[k] = gf_s2_step_down(&term[k], sum, last[k * stride + x], before[k * stride + x]);
+#pragma GCC unroll 3
+        for (size_t k = 0; k < TERMS; k++)
+            before[k * stride + x] = y[k];
+        to[x] = gf_s2_blurred(y[0], y[1], y[2]);
     }
 }
 
-/* Computes a row of a channel's maps from the blurred series and the channel's samples. `detail` is
- * positive where b has more of it than a. */
+/* Computes a row of a channel's maps from the blurred series and the channel's samples. */
 GF_TARGET_CLONES static void map_row(const float (*restrict blurred)[TILE], const float *restrict a,
                                      const float *restrict b, float *restrict structure,
                                      float *restrict detail)
 {
-    for (int x = 0; x < TILE; x++) {
-        const float mean_a = blurred[0][x], mean_b = blurred[1][x];
-        const float apart = mean_a - mean_b;
-        const float covariance = blurred[4][x] - mean_a * mean_b;
-        const float variances =
-            (blurred[2][x] - mean_a * mean_a) + (blurred[3][x] - mean_b * mean_b);
-        const float like =
-            (1.0f - apart * apart) * (2.0f * covariance + 0.0009f) / (variances + 0.0009f);
-        const float edge_a = fabsf(a[x] - mean_a), edge_b = fabsf(b[x] - mean_b);
-        structure[x] = like < 1.0f ? 1.0f - like : 0.0f;
-        detail[x] = (edge_b - edge_a) / (1.0f + edge_a);
-    }
+    for (int x = 0; x < TILE; x++)
+        gf_s2_maps(blurred[0][x], blurred[1][x], blurred[2][x], blurred[3][x], blurred[4][x], a[x],
+                   b[x], &structure[x], &detail[x]);
 }
 
 typedef float lane_floats __attribute__((vector_size(LANES * sizeof(float))));
@@ -414,12 +349,7 @@ GF_TARGET_CLONES static void add_row(const float *structure, const float *detail
         const lane_doubles both = __builtin_convertvector(floats[1], lane_doubles);
         const lane_doubles more = (lane_doubles)((lane_masks)both & (both > 0));
         const lane_doubles less = more - both;
-        lanes[0] += d;
-        lanes[1] += more;
-        lanes[2] += less;
-        lanes[3] += (d * d) * (d * d);
-        lanes[4] += (more * more) * (more * more);
-        lanes[5] += (less * less) * (less * less);
+        GF_S2_ADD(lanes, d, more, less);
     }
     for (int i = 0; i < SUMS; i++) {
         const lane_doubles v = lanes[i];
@@ -438,7 +368,7 @@ static void blur_channel(const struct scale *scale, int y, int channel, size_t x
         const size_t at = (PLANES + series) * stride + x;
         float *const state = scale->part[STATE] + series * 2 * TERMS * stride + x;
         const size_t odd = y & 1 ? TERMS * stride : 0;
-        blur_down(top < 0 ? nothing : row_of(scale, top) + at,
+        blur_down(scale->blur.term, top < 0 ? nothing : row_of(scale, top) + at,
                   bottom < scale->height ? row_of(scale, bottom) + at : nothing,
                   state + (TERMS * stride - odd), state + odd, stride, to[q]);
     }
@@ -471,7 +401,7 @@ static enum gf_status measure_tile(void *context, int thread, int item, struct g
 /* Returns the score by the norms of `scales` scales, three maps' means and 4-norms each. As in the
  * tool, the weights of a picture with fewer scales are taken one after another, whatever channel
  * they were meant for. */
-static double score_of(double norms[SCALES][CHANNELS][SUMS], int scales)
+double gf_s2_score(double norms[SCALES][CHANNELS][SUMS], int scales)
 {
     double sum = 0;
     for (int i = 0; i < CHANNELS * scales; i++) {
@@ -484,15 +414,56 @@ static double score_of(double norms[SCALES][CHANNELS][SUMS], int scales)
     return error > 0 ? 100 - 10 * gf_pow_double(error, 0.6276336467831387) : 100;
 }
 
-/* Returns the number of floats of all planes at a scale that is half as wide and high. */
-static size_t half_size(int width, int height)
+bool gf_s2_is_last(int number, int width, int height)
 {
-    return PLANES * ((size_t)(width + 1) / 2) * ((size_t)(height + 1) / 2);
+    return number == SCALES - 1 || width < GF_SSIMULACRA2_SIDE || height < GF_SSIMULACRA2_SIDE;
 }
 
 static int tiles_of(int width)
 {
     return (width + TILE - 1) / TILE;
+}
+
+void gf_s2_norms(const double (*sums)[CHANNELS][SUMS], int width, int height,
+                 double norms[CHANNELS][SUMS])
+{
+    const double pixels = (double)width * height;
+    for (int i = 0; i < CHANNELS * SUMS; i++) {
+        const int c = i / SUMS, k = i % SUMS;
+        double mean = 0;
+        for (int tile = 0; tile < tiles_of(width); tile++)
+            mean += sums[tile][c][k] / pixels;
+        norms[c][k] = k < 3 ? mean : sqrt(sqrt(mean));
+    }
+}
+
+/* Finds the factors of four steps. Those of the last two results are, like those of the inputs,
+ * the response to one input, 1, some steps later. */
+static void find_factors(struct gf_s2_four *four, double of_input, double of_last)
+{
+    double response = 1, before = 0;
+    for (int j = 0; j < 4; j++) {
+        const double next = of_last * response - before;
+        four->in[j] = (float)(of_input * response);
+        four->last[j] = (float)next;
+        four->before[j] = -(float)response;
+        before = response;
+        response = next;
+    }
+}
+
+struct gf_s2_blur gf_s2_blur_make(void)
+{
+    struct gf_s2_blur blur;
+    for (int k = 0; k < TERMS; k++)
+        find_factors(&blur.term[k], feed[k], back[k]);
+    return blur;
+}
+
+/* Returns the number of floats of all planes at a scale that is half as wide and high. */
+static size_t half_size(int width, int height)
+{
+    return PLANES * ((size_t)(width + 1) / 2) * ((size_t)(height + 1) / 2);
 }
 
 static size_t stride_of(int width)
@@ -515,7 +486,6 @@ static enum gf_status measure_scale(struct scale *scale, int threads, double nor
                                     struct gf_error *error)
 {
     const int tiles = tiles_of(scale->width);
-    const double pixels = (double)scale->width * scale->height;
     scale->stride = stride_of(scale->width);
     memset(scale->part[STATE], 0, SERIES * 2 * TERMS * scale->stride * sizeof *scale->part[STATE]);
     memset(scale->sums, 0, (size_t)tiles * sizeof *scale->sums);
@@ -527,29 +497,8 @@ static enum gf_status measure_scale(struct scale *scale, int threads, double nor
         scale->first = end;
         GF_TRY(gf_ordered_run(threads, tiles, measure_tile, scale, error));
     }
-    for (int i = 0; i < CHANNELS * SUMS; i++) {
-        const int c = i / SUMS, k = i % SUMS;
-        double mean = 0;
-        for (int tile = 0; tile < tiles; tile++)
-            mean += scale->sums[tile][c][k] / pixels;
-        norms[c][k] = k < 3 ? mean : sqrt(sqrt(mean));
-    }
+    gf_s2_norms(scale->sums, scale->width, scale->height, norms);
     return GF_OK;
-}
-
-/* Finds the factors of four steps. Those of the last two results are, like those of the inputs,
- * the response to one input, 1, some steps later. */
-static void find_factors(struct four *four, double of_input, double of_last)
-{
-    double response = 1, before = 0;
-    for (int j = 0; j < 4; j++) {
-        const double next = of_last * response - before;
-        four->in[j] = (float)(of_input * response);
-        four->last[j] = (float)next;
-        four->before[j] = -(float)response;
-        before = response;
-        response = next;
-    }
 }
 
 static enum gf_status measure(struct scale scale, int threads, double *score,
@@ -557,18 +506,16 @@ static enum gf_status measure(struct scale scale, int threads, double *score,
 {
     double norms[SCALES][CHANNELS][SUMS] = {{{0}}};
     int scales = 0;
-    for (int k = 0; k < TERMS; k++)
-        find_factors(&scale.four[k], feed[k], back[k]);
+    scale.blur = gf_s2_blur_make();
     for (bool last = false; !last; scales++) {
-        last = scales == SCALES - 1 || scale.width < GF_SSIMULACRA2_SIDE ||
-               scale.height < GF_SSIMULACRA2_SIDE;
+        last = gf_s2_is_last(scales, scale.width, scale.height);
         scale.to = last ? NULL : scale.part[PLANES_ODD + scales % 2];
         GF_TRY(measure_scale(&scale, threads, norms[scales], error));
         scale.from = scale.to;
         scale.width = (scale.width + 1) / 2;
         scale.height = (scale.height + 1) / 2;
     }
-    *score = score_of(norms, scales);
+    *score = gf_s2_score(norms, scales);
     return GF_OK;
 }
 

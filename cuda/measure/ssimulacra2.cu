@@ -1,0 +1,506 @@
+/* SSIMULACRA2 of two pictures on a CUDA device; src/measure/ssimulacra2.c tells what it is. All
+ * scales stay on the device, and only the sums of their tiles are copied to the host, which makes
+ * the score of them. Five kernels make a scale:
+ *
+ * - to_xyb: a thread makes 2x2 pixels of XYB, and their mean for the next scale;
+ * - blur_across: a block takes 32 rows of a channel from left to right, a thread for each row and
+ *   blurred quantity. Tiles of 32 columns pass through shared memory, so that loads and stores are
+ *   of neighbours, although the threads of a warp are below one another;
+ * - make_maps: a block takes 32 columns of a channel down, a thread for each column and quantity.
+ *   The maps replace the channel's samples;
+ * - add_rows: eight threads, the lanes, add a tile's part of a row;
+ * - add_tiles: a thread adds the rows of a tile. */
+#include "cuda/measure/coders.h"
+
+#include "base/process/machine.h"
+#include "cuda/common/coder.cuh"
+#include "gpufilter/image.h"
+#include "measure/ssimulacra2_formula.h"
+#include "pixel/sample.h"
+
+enum {
+    SIDE = 32,               /* of the tiles in shared memory, whose columns are a warp */
+    BATCH = 2 * GF_S2_REACH, /* rows that make_maps() takes at once: a step's inputs are as
+                              * far apart, so that each row is loaded once */
+    SUMS_OF_TILE = GF_S2_CHANNELS * GF_S2_SUMS,
+    ACROSS = 32, /* the blocks of to_xyb() */
+    DOWN = 8,
+    ADDING = 256 /* threads of the blocks that add */
+};
+
+struct gf_ssimulacra2_measurer : coder {
+};
+
+/* A scale. A row of all planes has `stride` floats. */
+struct job {
+    unsigned char *picture[2]; /* of the first scale */
+    size_t pitch[2];
+    int channels;
+    float unit, gray; /* 1 / the largest sample; what pictures with alpha are blended on */
+    float *planes[2]; /* memory for planes in linear light */
+    float *from;      /* one of them; NULL for the first scale */
+    float *next;      /* the planes of the next scale; NULL: there is none */
+    float *xyb;       /* [PLANES][height], XYB, then the maps: structure and detail of channel c are
+                       * planes c and c + 3 */
+    float *blurred;   /* [channel - first][QUANTITIES][height], blurred across */
+    double *rows;     /* [height][tiles][CHANNELS][SUMS] */
+    double *totals;   /* [tiles][CHANNELS][SUMS] */
+    int width, height, tiles;
+    int first, at_once; /* the channels of a launch of the blur */
+    size_t stride;
+    struct gf_s2_blur blur;
+};
+
+static __host__ __device__ inline size_t stride_of(int width)
+{
+    return (size_t)(width + SIDE - 1) / SIDE * SIDE;
+}
+
+static __device__ __forceinline__ float *row_of(const struct job &job, float *planes, int plane,
+                                                int y)
+{
+    return planes + ((size_t)plane * job.height + y) * job.stride;
+}
+
+/* Returns a sample of a plane; 0 outside of it. */
+static __device__ __forceinline__ float sample_at(const struct job &job, float *planes, int plane,
+                                                  int x, int y)
+{
+    return x < job.width && y >= 0 && y < job.height ? row_of(job, planes, plane, y)[x] : 0.0f;
+}
+
+/* ---- XYB ---- */
+
+/* Returns a pixel of a picture, or of the planes of a scale, in linear light. */
+template <class Sample>
+static __device__ __forceinline__ void read_pixel(const struct job &job, int picture, int x, int y,
+                                                  float rgb[3])
+{
+    const Sample *const row = (const Sample *)(job.picture[picture] + y * job.pitch[picture]);
+    const Sample *const pixel = row + (size_t)x * job.channels;
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        if (sizeof(Sample) == sizeof(float)) {
+            rgb[c] = row_of(job, job.from, picture * 3 + c, y)[x];
+            continue;
+        }
+        float v = (float)pixel[job.channels < 3 ? 0 : c] * job.unit;
+        if (job.channels % 2 == 0)
+            v = gf_s2_blend(v, (float)pixel[job.channels - 1] * job.unit, job.gray);
+        rgb[c] = gf_s2_linear(v);
+    }
+}
+
+static __device__ __forceinline__ void store_xyb(const struct job &job, int picture, int x, int y,
+                                                 const float pair[2][3])
+{
+    float left[3], right[3];
+    gf_s2_xyb(pair[0], left);
+    gf_s2_xyb(pair[1], right);
+#pragma unroll
+    for (int c = 0; c < 3; c++)
+        *(float2 *)(row_of(job, job.xyb, picture * 3 + c, y) + x) = make_float2(left[c], right[c]);
+}
+
+/* Of a picture for each z. A last column or row without a partner counts twice. The float after the
+ * last column may be written: rows are padded. */
+template <class Sample>
+static __global__ void __launch_bounds__(ACROSS *DOWN) to_xyb(const struct job job)
+{
+    const int half_x = blockIdx.x * ACROSS + threadIdx.x, half_y = blockIdx.y * DOWN + threadIdx.y,
+              x = 2 * half_x, y = 2 * half_y, picture = blockIdx.z;
+    float above[2][3], below[2][3];
+    if (x >= job.width || y >= job.height)
+        return;
+    const int right = min(x + 1, job.width - 1), under = min(y + 1, job.height - 1);
+    read_pixel<Sample>(job, picture, x, y, above[0]);
+    read_pixel<Sample>(job, picture, right, y, above[1]);
+    read_pixel<Sample>(job, picture, x, under, below[0]);
+    read_pixel<Sample>(job, picture, right, under, below[1]);
+    store_xyb(job, picture, x, y, above);
+    if (y + 1 < job.height)
+        store_xyb(job, picture, x, y + 1, below);
+    if (!job.next)
+        return;
+    const size_t height = (job.height + 1) / 2, stride = stride_of((job.width + 1) / 2);
+#pragma unroll
+    for (int c = 0; c < 3; c++)
+        job.next[((picture * 3 + c) * height + half_y) * stride + half_x] =
+            gf_s2_mean(above[0][c], above[1][c], below[0][c], below[1][c]);
+}
+
+/* ---- the blur ---- */
+
+/* The last results of a thread's recursions, and those before. */
+struct results {
+    float last[GF_S2_TERMS], before[GF_S2_TERMS];
+};
+
+/* Takes four steps across, from column n on. */
+static __device__ __forceinline__ void four_across(const struct job &job, int n, const float sum[4],
+                                                   struct results *of, float to[4])
+{
+    float y[GF_S2_TERMS][4];
+    const bool at_once = gf_s2_takes_four(n, job.width);
+#pragma unroll
+    for (int k = 0; k < GF_S2_TERMS; k++) {
+        const struct gf_s2_four *const four = &job.blur.term[k];
+        if (at_once) {
+            gf_s2_four_steps(four, sum, of->last[k], of->before[k], y[k]);
+        } else {
+            y[k][0] = gf_s2_step(four, sum[0], of->last[k], of->before[k]);
+            y[k][1] = gf_s2_step(four, sum[1], y[k][0], of->last[k]);
+            y[k][2] = gf_s2_step(four, sum[2], y[k][1], y[k][0]);
+            y[k][3] = gf_s2_step(four, sum[3], y[k][2], y[k][1]);
+        }
+        of->before[k] = y[k][2];
+        of->last[k] = y[k][3];
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        to[j] = gf_s2_blurred(y[0][j], y[1][j], y[2][j]);
+}
+
+/* The rows of a tile of both pictures that a thread loads a sample of. */
+enum { LOADS = (2 * SIDE + GF_S2_QUANTITIES - 1) / GF_S2_QUANTITIES };
+
+/* Loads a thread's samples of column x of a tile. */
+static __device__ __forceinline__ void load_tile(const struct job &job, int channel, int x, int top,
+                                                 float to[LOADS])
+{
+#pragma unroll
+    for (int i = 0; i < LOADS; i++) {
+        const int row = threadIdx.y + i * GF_S2_QUANTITIES, y = top + row % SIDE,
+                  plane = channel + row / SIDE * 3;
+        to[i] = row < 2 * SIDE ? sample_at(job, job.xyb, plane, x, y) : 0.0f;
+    }
+}
+
+/* Results lag behind the inputs: with the tile that begins at column x, those of columns x - 4 to x
+ * + 27 are made. So the first tile has the recursions' first step. */
+static __global__ void __launch_bounds__(SIDE *GF_S2_QUANTITIES, 4)
+    blur_across(const struct job job)
+{
+    __shared__ float in[2][SIDE][2 * SIDE + 1]; /* this tile and the one before */
+    __shared__ float out[GF_S2_QUANTITIES][SIDE][SIDE + 1];
+    const int lane = threadIdx.x, quantity = threadIdx.y, top = blockIdx.x * SIDE;
+    const int channel = job.first + blockIdx.y, plane = blockIdx.y * GF_S2_QUANTITIES + quantity;
+    /* A quantity is a sample, or the product of two. */
+    const float *const one = in[quantity == 1 || quantity == 3][lane];
+    const float *const other = in[quantity >= 3][lane];
+    const auto value = [=](int x) {
+        const int at = x & (2 * SIDE - 1);
+        return quantity < 2 ? one[at] : one[at] * other[at];
+    };
+    struct results results = {};
+    float ahead[LOADS];
+    for (int row = quantity; row < 2 * SIDE; row += GF_S2_QUANTITIES)
+        in[row / SIDE][row % SIDE][SIDE + lane] = 0.0f;
+    load_tile(job, channel, lane, top, ahead);
+    for (int x = 0; x - (GF_S2_REACH - 1) < job.width; x += SIDE) {
+#pragma unroll
+        for (int i = 0; i < LOADS; i++) {
+            const int row = quantity + i * GF_S2_QUANTITIES;
+            if (row < 2 * SIDE)
+                in[row / SIDE][row % SIDE][(x & SIDE) + lane] = ahead[i];
+        }
+        __syncthreads();
+        load_tile(job, channel, x + SIDE + lane, top, ahead);
+        const int begin = x - (GF_S2_REACH - 1);
+#pragma unroll 1
+        for (int i = 0; i < SIDE; i += 4) {
+            float sum[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                sum[j] =
+                    value(begin + i + j - GF_S2_REACH - 1) + value(begin + i + j + GF_S2_REACH - 1);
+            four_across(job, begin + i, sum, &results, &out[quantity][lane][i]);
+        }
+        __syncthreads(); /* the next tile replaces the one before this */
+        const int to = begin + lane;
+        for (int row = 0; row < SIDE && top + row < job.height; row++) {
+            if (to >= 0 && to < job.width)
+                row_of(job, job.blurred, plane, top + row)[to] = out[quantity][row][lane];
+        }
+        __syncwarp(); /* a warp stores what it has made */
+    }
+}
+
+/* ---- the maps ---- */
+
+static __global__ void __launch_bounds__(SIDE *GF_S2_QUANTITIES) make_maps(const struct job job)
+{
+    enum { PIXELS = BATCH / GF_S2_QUANTITIES };
+    __shared__ float blurred[GF_S2_QUANTITIES][BATCH][SIDE];
+    const int lane = threadIdx.x, quantity = threadIdx.y, x = blockIdx.x * SIDE + lane;
+    const int channel = job.first + blockIdx.y, plane = blockIdx.y * GF_S2_QUANTITIES + quantity;
+    struct results results = {};
+    float top[BATCH] = {}, bottom[BATCH];
+#pragma unroll
+    for (int i = 0; i < BATCH; i++)
+        bottom[i] = sample_at(job, job.blurred, plane, x, i);
+    for (int begin = 1 - GF_S2_REACH; begin < job.height; begin += BATCH) {
+        float a[PIXELS], b[PIXELS], sum[BATCH];
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) {
+            sum[i] = top[i] + bottom[i];
+            top[i] = bottom[i];
+            bottom[i] = sample_at(job, job.blurred, plane, x, begin + BATCH + GF_S2_REACH - 1 + i);
+        }
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++) {
+            const int y = begin + quantity + i * GF_S2_QUANTITIES;
+            a[i] = sample_at(job, job.xyb, channel, x, y);
+            b[i] = sample_at(job, job.xyb, channel + 3, x, y);
+        }
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) {
+            float y[GF_S2_TERMS];
+#pragma unroll
+            for (int k = 0; k < GF_S2_TERMS; k++) {
+                y[k] =
+                    gf_s2_step_down(&job.blur.term[k], sum[i], results.last[k], results.before[k]);
+                results.before[k] = results.last[k];
+                results.last[k] = y[k];
+            }
+            blurred[quantity][i][lane] = gf_s2_blurred(y[0], y[1], y[2]);
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++) {
+            const int row = quantity + i * GF_S2_QUANTITIES, y = begin + row;
+            float structure, detail;
+            gf_s2_maps(blurred[0][row][lane], blurred[1][row][lane], blurred[2][row][lane],
+                       blurred[3][row][lane], blurred[4][row][lane], a[i], b[i], &structure,
+                       &detail);
+            if (x < job.width && y >= 0 && y < job.height) {
+                row_of(job, job.xyb, channel, y)[x] = structure;
+                row_of(job, job.xyb, channel + 3, y)[x] = detail;
+            }
+        }
+        __syncthreads();
+    }
+}
+
+/* ---- the sums ---- */
+
+/* Of a channel for each y. */
+static __global__ void __launch_bounds__(ADDING) add_rows(const struct job job)
+{
+    const unsigned at = blockIdx.x * ADDING + threadIdx.x, lane = at % GF_S2_LANES,
+                   part = at / GF_S2_LANES, row = part / job.tiles, tile = part % job.tiles,
+                   channel = blockIdx.y;
+    const bool inside = row < (unsigned)job.height;
+    double sums[GF_S2_SUMS] = {};
+    if (inside) {
+        const float *const structure = row_of(job, job.xyb, channel, row);
+        const float *const detail = row_of(job, job.xyb, channel + 3, row);
+        const int end = min(job.width, (int)(tile + 1) * GF_S2_TILE);
+        for (int x = tile * GF_S2_TILE + lane; x < end; x += GF_S2_LANES) {
+            const double d = structure[x], both = detail[x], more = both > 0 ? both : 0,
+                         less = more - both;
+            GF_S2_ADD(sums, d, more, less);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < GF_S2_SUMS; i++) {
+#pragma unroll
+        for (int apart = 1; apart < GF_S2_LANES; apart *= 2)
+            sums[i] += __shfl_xor_sync(~0u, sums[i], apart);
+        if (inside && lane == 0)
+            job.rows[((size_t)part * GF_S2_CHANNELS + channel) * GF_S2_SUMS + i] = sums[i];
+    }
+}
+
+static __global__ void __launch_bounds__(ADDING) add_tiles(const struct job job)
+{
+    const int at = blockIdx.x * ADDING + threadIdx.x, across = job.tiles * SUMS_OF_TILE;
+    if (at >= across)
+        return;
+    double sum = 0;
+#pragma unroll 8
+    for (int y = 0; y < job.height; y++)
+        sum += job.rows[(size_t)y * across + at];
+    job.totals[at] = sum;
+}
+
+/* ---- launches ---- */
+
+static unsigned blocks_for(uint64_t count, unsigned block)
+{
+    return (unsigned)((count + block - 1) / block);
+}
+
+static cudaError_t launch_scale(struct job job, int bits, cudaStream_t stream)
+{
+    const dim3 quads(ACROSS, DOWN), threads(SIDE, GF_S2_QUANTITIES);
+    const dim3 halves(blocks_for((job.width + 1) / 2, ACROSS),
+                      blocks_for((job.height + 1) / 2, DOWN), 2);
+    if (job.from)
+        to_xyb<float><<<halves, quads, 0, stream>>>(job);
+    else if (bits == 16)
+        to_xyb<uint16_t><<<halves, quads, 0, stream>>>(job);
+    else
+        to_xyb<uint8_t><<<halves, quads, 0, stream>>>(job);
+    for (job.first = 0; job.first < GF_S2_CHANNELS; job.first += job.at_once) {
+        blur_across<<<dim3(blocks_for(job.height, SIDE), job.at_once), threads, 0, stream>>>(job);
+        make_maps<<<dim3(blocks_for(job.width, SIDE), job.at_once), threads, 0, stream>>>(job);
+    }
+    const uint64_t lanes = (uint64_t)job.height * job.tiles * GF_S2_LANES;
+    add_rows<<<dim3(blocks_for(lanes, ADDING), GF_S2_CHANNELS), ADDING, 0, stream>>>(job);
+    add_tiles<<<blocks_for(job.tiles * SUMS_OF_TILE, ADDING), ADDING, 0, stream>>>(job);
+    return cudaGetLastError();
+}
+
+static int tiles_of(int width)
+{
+    return (width + GF_S2_TILE - 1) / GF_S2_TILE;
+}
+
+/* The tiles of all scales are fewer than twice those of the first, and one for each. */
+static uint64_t bytes_of_sums(int width)
+{
+    return (2 * (uint64_t)tiles_of(width) + GF_S2_SCALES) * sizeof(double[SUMS_OF_TILE]);
+}
+
+static size_t picture_bytes(const struct gf_image *image)
+{
+    return image->pitch * (size_t)(image->format.height - 1) + gf_row_bytes(image->format);
+}
+
+/* Cuts the memory for a pair, and returns how much there must be. */
+static uint64_t lay_out(const struct gf_ssimulacra2_measure_picture *pair, unsigned char *memory,
+                        struct job *job)
+{
+    const int width = pair->original->format.width;
+    const uint64_t height = pair->original->format.height, plane = stride_of(width) * height;
+    struct arena arena = {memory, 0};
+    take(&arena, job->picture[0], picture_bytes(pair->original));
+    take(&arena, job->picture[1], picture_bytes(pair->changed));
+    take(&arena, job->planes[0], GF_S2_PLANES * stride_of((width + 1) / 2) * ((height + 1) / 2));
+    take(&arena, job->planes[1], GF_S2_PLANES * stride_of((width + 3) / 4) * ((height + 3) / 4));
+    take(&arena, job->xyb, GF_S2_PLANES * plane);
+    take(&arena, job->blurred, job->at_once * GF_S2_QUANTITIES * plane);
+    take(&arena, job->rows, height * tiles_of(width) * SUMS_OF_TILE);
+    take(&arena, job->totals, bytes_of_sums(width) / sizeof *job->totals);
+    return arena.used;
+}
+
+/* Makes the score of the pictures in the device's memory. */
+static enum gf_status measure(const struct gf_ssimulacra2_measurer *measurer, struct job job,
+                              struct gf_format format, double *score, struct gf_error *error)
+{
+    double norms[GF_S2_SCALES][GF_S2_CHANNELS][GF_S2_SUMS];
+    const double(*sums)[GF_S2_CHANNELS][GF_S2_SUMS] =
+        (const double(*)[GF_S2_CHANNELS][GF_S2_SUMS])measurer->pinned;
+    const double *const totals = job.totals;
+    int scales = 0;
+    for (bool last = false; !last; scales++) {
+        last = gf_s2_is_last(scales, job.width, job.height);
+        job.next = last ? NULL : job.planes[scales % 2];
+        job.tiles = tiles_of(job.width);
+        job.stride = stride_of(job.width);
+        CODER_TRY(measurer, launch_scale(job, format.bits, measurer->stream));
+        job.totals += job.tiles * SUMS_OF_TILE;
+        job.from = job.next;
+        job.width = (job.width + 1) / 2;
+        job.height = (job.height + 1) / 2;
+    }
+    CODER_TRY(measurer,
+              cudaMemcpyAsync(measurer->pinned, totals, (job.totals - totals) * sizeof *totals,
+                              cudaMemcpyDeviceToHost, measurer->stream));
+    CODER_TRY(measurer, coder_mark(measurer, 2, measurer->stream));
+    CODER_TRY(measurer, coder_wait(measurer));
+    for (int i = 0; i < scales; i++) {
+        gf_s2_norms(sums, format.width, format.height, norms[i]);
+        sums += tiles_of(format.width);
+        format.width = (format.width + 1) / 2;
+        format.height = (format.height + 1) / 2;
+    }
+    *score = gf_s2_score(norms, scales);
+    return GF_OK;
+}
+
+static enum gf_status upload(const struct gf_ssimulacra2_measurer *measurer, void *to,
+                             const struct gf_image *image, struct gf_error *error)
+{
+    CODER_TRY(measurer, cudaMemcpyAsync(to, image->data, picture_bytes(image), cudaMemcpyDefault,
+                                        measurer->stream));
+    return GF_OK;
+}
+
+static enum gf_status measure_pair(const struct gf_ssimulacra2_measurer *measurer, struct job job,
+                                   struct gf_ssimulacra2_measure_picture *pair,
+                                   struct gf_error *error)
+{
+    const struct gf_format format = pair->original->format;
+    const bool alpha = gf_has_alpha(format);
+    double bright;
+    job.pitch[0] = pair->original->pitch;
+    job.pitch[1] = pair->changed->pitch;
+    job.channels = format.channels;
+    job.unit = 1.0f / (float)gf_sample_max(format);
+    job.gray = alpha ? 0.1f : 0.5f;
+    job.width = format.width;
+    job.height = format.height;
+    job.blur = gf_s2_blur_make();
+    CODER_TRY(measurer, coder_mark(measurer, 0, measurer->stream));
+    GF_TRY(upload(measurer, job.picture[0], pair->original, error));
+    GF_TRY(upload(measurer, job.picture[1], pair->changed, error));
+    CODER_TRY(measurer, coder_mark(measurer, 1, measurer->stream));
+    GF_TRY(measure(measurer, job, format, &pair->score, error));
+    if (alpha) {
+        job.gray = 0.9f;
+        GF_TRY(measure(measurer, job, format, &bright, error));
+        pair->score = bright < pair->score ? bright : pair->score;
+    }
+    return coder_add_times(measurer, error);
+}
+
+static enum gf_status run(struct gf_ssimulacra2_measurer *measurer,
+                          struct gf_ssimulacra2_measure_picture *pair, struct gf_error *error)
+{
+    struct job job = {};
+    enum gf_status status = GF_ERROR_DEVICE_MEMORY;
+    for (job.at_once = GF_S2_CHANNELS; job.at_once; job.at_once = job.at_once > 1) {
+        const uint64_t bytes = lay_out(pair, NULL, &job);
+        if (bytes <= measurer->memory_most)
+            status = coder_reserve(measurer, bytes, 1, error);
+        if (status != GF_ERROR_DEVICE_MEMORY)
+            break;
+    }
+    pair->measured = !status;
+    if (status)
+        return status == GF_ERROR_DEVICE_MEMORY ? GF_OK : status;
+    lay_out(pair, measurer->memory, &job);
+    GF_TRY(
+        coder_reserve_pinned(measurer, bytes_of_sums(pair->original->format.width), 0, 1, error));
+    return measure_pair(measurer, job, pair, error);
+}
+
+extern "C" enum gf_status
+gf_ssimulacra2_measurer_run(struct gf_ssimulacra2_measurer *measurer,
+                            struct gf_ssimulacra2_measure_picture *pictures, int count,
+                            struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    coder_begin_times(measurer);
+    /* Threads take a measurer in turn. */
+    CODER_TRY(measurer, cudaSetDevice(gf_device_ordinal(measurer->device)));
+    for (int i = 0; i < count && !status; i++)
+        status = run(measurer, pictures + i, error);
+    if (status) /* the caller may free the pictures after this call */
+        (void)cudaStreamSynchronize(measurer->stream);
+    return status;
+}
+
+static enum gf_status prepare(struct gf_ssimulacra2_measurer *, struct gf_error *)
+{
+    return GF_OK;
+}
+
+static void clear(struct gf_ssimulacra2_measurer *)
+{
+}
+
+DEFINE_CODER(ssimulacra2_measure, prepare, clear)

@@ -1,0 +1,186 @@
+/* SSIMULACRA2 on a GPU: pictures of every size, depth and number of channels have the CPU's score
+ * to the last bit, also where memory is scarce. Skipped where there is no GPU. With GF_TEST_SMALL
+ * fewer sizes are tried: for an emulated device. */
+#include "gpu_test.h"
+
+#ifdef GF_WITH_CUDA
+#include "bench/score.h"
+#include "cuda/measure/coders.h"
+#include "measure/ssimulacra2.h"
+
+enum { FITS = 1 << 30 };
+
+/* Widths and heights around the tiles of 32 and 256 columns, batches of rows, and the blur's ends;
+ * the last ones are for real devices. */
+static const int sides[][2] = {{8, 8},      {9, 8},      {8, 19},  {13, 12}, {15, 16},   {16, 15},
+                               {17, 33},    {28, 27},    {31, 32}, {33, 31}, {36, 10},   {37, 64},
+                               {64, 65},    {65, 37},    {92, 11}, {97, 71}, {131, 50},  {255, 9},
+                               {257, 14},   {260, 33},   {513, 8}, {8, 300}, {301, 207}, {640, 480},
+                               {1023, 769}, {1920, 1080}};
+enum { SIZES = sizeof sides / sizeof *sides, SMALL_SIZES = SIZES - 4 };
+
+/* A pair of pictures with padding of two widths between their rows. */
+struct pair {
+    struct gf_image a, b;
+};
+
+static struct pair make_pair(struct gf_format format, uint64_t seed)
+{
+    const struct pair pair = {picture_random(format, 0, seed), picture_random(format, 6, seed)};
+    const int most = (1 << format.bits) - 1;
+    for (int i = 0; i < format.width * format.height * format.channels; i++) {
+        const int x = i / format.channels % format.width, c = i % format.channels,
+                  y = i / format.channels / format.width;
+        const int v = sample_at(&pair.b, x, y, c) + random_below(&seed, most / 9) - most / 20;
+        sample_set(&pair.b, x, y, c, v < 0 ? 0 : v > most ? most : v);
+    }
+    return pair;
+}
+
+static void free_pair(struct pair *pair)
+{
+    picture_free(&pair->a);
+    picture_free(&pair->b);
+}
+
+static double score_on_cpu(const struct pair *pair)
+{
+    struct gf_error error = {0};
+    double score = 0;
+    assert_ok("CPU", gf_ssimulacra2(&pair->a, &pair->b, 2, &score, &error), &error);
+    return score;
+}
+
+static void expect_score(const struct pair *pair, double score)
+{
+    const double expected = score_on_cpu(pair);
+    const struct gf_format format = pair->a.format;
+    if (memcmp(&expected, &score, sizeof score) != 0)
+        fail_msg("%dx%d, %d channels, %d bits: %.17g, not %.17g", format.width, format.height,
+                 format.channels, format.bits, score, expected);
+}
+
+/* Scores pairs of all sizes in one group. Returns how many the device has measured. */
+static int measure_group(int channels, int bits, uint64_t memory)
+{
+    struct gf_ssimulacra2_measurer *measurer = NULL;
+    struct gf_error error = {0};
+    struct pair pairs[SIZES];
+    struct gf_ssimulacra2_measure_picture pictures[SIZES];
+    const int count = unless_small(SIZES, SMALL_SIZES);
+    int measured = 0;
+    for (int i = 0; i < count; i++) {
+        pairs[i] = make_pair(format_of(sides[i][0], sides[i][1], channels, bits), (uint64_t)i + 1);
+        pictures[i] = (struct gf_ssimulacra2_measure_picture){.original = &pairs[i].a,
+                                                              .changed = &pairs[i].b};
+    }
+    assert_ok("create", gf_ssimulacra2_measurer_create(0, memory, &measurer, &error), &error);
+    assert_ok("run", gf_ssimulacra2_measurer_run(measurer, pictures, count, &error), &error);
+    gf_ssimulacra2_measurer_destroy(measurer);
+    for (int i = 0; i < count; i++) {
+        if (pictures[i].measured)
+            expect_score(&pairs[i], pictures[i].score);
+        measured += pictures[i].measured;
+        free_pair(&pairs[i]);
+    }
+    return measured;
+}
+
+static void scores_are_the_cpus(void **state)
+{
+    need_gpu();
+    for (int channels = 1; channels <= 4; channels++) {
+        for (int bits = 8; bits <= 16; bits += 8)
+            assert_int_equal(measure_group(channels, bits, FITS), unless_small(SIZES, SMALL_SIZES));
+    }
+}
+
+/* 64x65 pixels take 400 KB, and 200 KB if a channel at a time is blurred. */
+static void scarce_memory_is_enough_or_left_to_the_cpu(void **state)
+{
+    need_gpu();
+    const int few = measure_group(3, 8, 100000), some = measure_group(3, 8, 300000);
+    assert_in_range(few, 1, some - 1);
+    assert_in_range(some, few + 1, unless_small(SIZES, SMALL_SIZES) - 1);
+}
+
+static void pictures_may_be_in_the_devices_memory(void **state)
+{
+    need_gpu();
+    struct pair pair = make_pair(format_of(97, 71, 3, 8), 5);
+    const struct gf_view a = upload(&pair.a), b = upload(&pair.b);
+    const struct gf_image there_a = {.format = a.format, .data = a.data, .pitch = a.pitch},
+                          there_b = {.format = b.format, .data = b.data, .pitch = b.pitch};
+    struct gf_ssimulacra2_measure_picture picture = {.original = &there_a, .changed = &there_b};
+    struct gf_ssimulacra2_measurer *measurer = NULL;
+    struct gf_error error = {0};
+    assert_ok("create", gf_ssimulacra2_measurer_create(0, FITS, &measurer, &error), &error);
+    assert_ok("run", gf_ssimulacra2_measurer_run(measurer, &picture, 1, &error), &error);
+    assert_true(picture.measured);
+    expect_score(&pair, picture.score);
+    gf_ssimulacra2_measurer_destroy(measurer);
+    cudaFree(a.data);
+    cudaFree(b.data);
+    free_pair(&pair);
+}
+
+/* Of a device that is asked for, and with a budget in which no picture fits. */
+static void the_chosen_device_scores(void **state)
+{
+    need_gpu();
+    struct pair pair = make_pair(format_of(131, 50, 4, 16), 7);
+    struct gf_options options = {.device = GF_DEVICE_CUDA, .threads = 1};
+    for (int i = 0; i < 3; i++) {
+        struct gf_error error = {0};
+        double score = 0;
+        options.device_memory_bytes = i == 1 ? 1000 : 0;
+        options.device = i == 2 ? GF_DEVICE_AUTO : GF_DEVICE_CUDA;
+        assert_ok("score", gf_score_ssimulacra2(&pair.a, &pair.b, &options, &score, &error),
+                  &error);
+        expect_score(&pair, score);
+    }
+    options = (struct gf_options){.device = GF_DEVICE_CUDA, .device_index = 63};
+    struct gf_error error = {0};
+    double score;
+    assert_int_equal(gf_score_ssimulacra2(&pair.a, &pair.b, &options, &score, &error),
+                     GF_ERROR_UNAVAILABLE);
+    free_pair(&pair);
+}
+
+/* Prints the milliseconds of pairs, for whoever compares them. */
+static void times_are_printed(void **state)
+{
+    need_gpu();
+    const int large[][2] = {{1920, 1080}, {7680, 4320}};
+    for (int i = 0; i < unless_small(2, 0); i++) {
+        struct pair pair = make_pair(format_of(large[i][0], large[i][1], 3, 8), 1);
+        struct gf_ssimulacra2_measure_picture picture = {.original = &pair.a, .changed = &pair.b};
+        struct gf_ssimulacra2_measurer *measurer = NULL;
+        struct gf_ssimulacra2_measure_steps steps;
+        struct gf_error error = {0};
+        assert_ok("create", gf_ssimulacra2_measurer_create(0, UINT64_MAX, &measurer, &error),
+                  &error);
+        gf_ssimulacra2_measurer_measure(measurer, &steps);
+        for (int k = 0; k < 3; k++)
+            assert_ok("run", gf_ssimulacra2_measurer_run(measurer, &picture, 1, &error), &error);
+        print_message("%dx%d: upload %.3f ms, kernels %.3f ms\n", large[i][0], large[i][1],
+                      (double)steps.upload, (double)steps.measure);
+        if (picture.measured)
+            expect_score(&pair, picture.score);
+        gf_ssimulacra2_measurer_destroy(measurer);
+        free_pair(&pair);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scores_are_the_cpus),
+        cmocka_unit_test(scarce_memory_is_enough_or_left_to_the_cpu),
+        cmocka_unit_test(pictures_may_be_in_the_devices_memory),
+        cmocka_unit_test(the_chosen_device_scores),
+        cmocka_unit_test(times_are_printed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#endif
