@@ -1,6 +1,7 @@
 /* Works on pictures that are in the device's memory already: copies many of them, converts them to
- * numbers for neural networks, and queues work on the streams of callers by a lane that is a guest
- * there. */
+ * numbers for neural networks and back, and queues work on the streams of callers by a lane that is
+ * a guest there. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/process/machine.h"
@@ -317,6 +318,26 @@ cudaError_t gf_cuda_to_floats(const struct gf_image *images, int count,
     return code;
 }
 
+/* Sets the samples of a picture, whose rows have `across` of them, to those of numbers. *far
+ * becomes the place of the first number that is far outside the range. */
+static __global__ void __launch_bounds__(FLOAT_THREADS)
+    samples_kernel(const struct gf_float_source source, unsigned char *samples, size_t pitch,
+                   unsigned across, unsigned height, unsigned long long *far)
+{
+    const double black = source.black, range = source.white - black;
+    const unsigned first = blockIdx.x * FLOAT_THREADS + threadIdx.x;
+    for (unsigned y = blockIdx.y; y < height; y += gridDim.y) {
+        for (unsigned x = first; x < across; x += gridDim.x * FLOAT_THREADS) {
+            const size_t at = (size_t)y * across + x;
+            const double v =
+                gf_float_position(gf_number_at(source.values, source.type, at), black, range);
+            if (gf_float_is_far(v))
+                atomicMin(far, at);
+            ((uint16_t *)(samples + y * pitch))[x] = gf_float_sample(v);
+        }
+    }
+}
+
 /* Functions of the backend that only batches of callers' pictures use. */
 
 static enum gf_status await(struct gf_backend *backend, void *stream, struct gf_error *error)
@@ -372,6 +393,41 @@ static enum gf_status to_floats(struct gf_backend *backend, const struct gf_imag
     return GF_OK;
 }
 
+static enum gf_status from_floats(struct gf_backend *backend, const struct gf_float_source *source,
+                                  const struct gf_image *image, void *stream,
+                                  struct gf_error *error)
+{
+    const struct cuda_backend *const cuda = backend_of(backend);
+    const size_t bytes = gf_number_bytes(source->type), row = gf_row_bytes(image->format);
+    const unsigned across = (unsigned)(row / sizeof(uint16_t)), height = image->format.height;
+    unsigned long long far = 0;
+    uint32_t bits = 0;
+    GF_TRY(gf_cuda_owns(backend, source->values, bytes * across * height, NULL, error));
+    GF_TRY(gf_cuda_owns(backend, image->data, image->pitch * (height - 1) + row, NULL, error));
+    unsigned long long *const there = (unsigned long long *)take_memory(cuda, sizeof *there);
+    if (!there)
+        return gf_fail(error, GF_ERROR_DEVICE_MEMORY, "cuda:%d: no device memory",
+                       cuda->options.device);
+    (void)cudaMemsetAsync(there, 0xff, sizeof *there, (cudaStream_t)stream);
+    samples_kernel<<<dim3(blocks_for(across, FLOAT_THREADS), min(height, 65535u)), FLOAT_THREADS, 0,
+                     (cudaStream_t)stream>>>(*source, image->data, image->pitch, across, height,
+                                             there);
+    cudaError_t code = cudaGetLastError(); /* that of the calls above */
+    if (code == cudaSuccess)
+        code =
+            cudaMemcpyAsync(&far, there, sizeof far, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
+    if (code == cudaSuccess)
+        code = cudaStreamSynchronize((cudaStream_t)stream);
+    if (code == cudaSuccess && far != ULLONG_MAX)
+        code = cudaMemcpy(&bits, (const char *)source->values + far * bytes, bytes,
+                          cudaMemcpyDeviceToHost);
+    give_memory(cuda, there);
+    GF_CUDA_TRY(code, cuda->options.device, error);
+    return far == ULLONG_MAX ? GF_OK
+                             : gf_float_source_far(source, image, far,
+                                                   gf_float_of_number(source->type, bits), error);
+}
+
 void gf_cuda_add_batch_calls(struct gf_backend_calls *calls)
 {
     calls->await = await;
@@ -379,6 +435,7 @@ void gf_cuda_add_batch_calls(struct gf_backend_calls *calls)
     calls->settle = settle;
     calls->is_pinned = is_pinned;
     calls->to_floats = to_floats;
+    calls->from_floats = from_floats;
 }
 
 /* A guest is a lane that queues its work on the streams of callers, whose pictures are in the

@@ -137,7 +137,7 @@ static inline double gf_double_of_bits(uint64_t bits)
  * sum. */
 #define GF_ROUNDING_SHIFT_DOUBLE 6755399441055744.0 /* 1.5 * 2^52 */
 
-static inline uint64_t gf_bits_of_double(double v)
+GF_HOST_DEVICE uint64_t gf_bits_of_double(double v)
 {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);

@@ -18,6 +18,7 @@ GF_C_BEGIN
 struct gf_backend;
 struct gf_device_coders;
 struct gf_float_form;
+struct gf_float_source;
 
 struct gf_lane {
     struct gf_backend *backend;
@@ -197,8 +198,9 @@ struct gf_backend_calls {
     /* For batches of callers' pictures; NULL if owns() is. await() waits for what is queued on a
      * caller's stream, a cudaStream_t, and settle() for all work on the device. is_captured() tells
      * whether work on the stream becomes part of a CUDA graph. to_floats() queues on a caller's
-     * stream the conversion of pictures of one format to numbers (gf_image_to_numbers()). Any
-     * thread may call these. */
+     * stream the conversion of pictures of one format to numbers (gf_image_to_numbers()).
+     * from_floats() waits for what it queues there: the conversion of numbers to samples
+     * (gf_image_from_numbers()), with its failure. Any thread may call these. */
     enum gf_status (*await)(struct gf_backend *, void *stream, struct gf_error *);
     bool (*is_captured)(struct gf_backend *, void *stream);
     void (*settle)(struct gf_backend *);
@@ -206,6 +208,8 @@ struct gf_backend_calls {
     enum gf_status (*to_floats)(struct gf_backend *, const struct gf_image *, int count,
                                 const struct gf_float_form *, void *values, void *stream,
                                 struct gf_error *);
+    enum gf_status (*from_floats)(struct gf_backend *, const struct gf_float_source *,
+                                  const struct gf_image *, void *stream, struct gf_error *);
 
     /* For pyramids of 8-bit pictures without alpha in the device's memory; NULL if coders() is.
      * halve() makes each of the views but the first by gf_halve() of the one before. Both return

@@ -210,61 +210,58 @@ enum gf_status gf_image_to_numbers(const struct gf_image *image, const struct gf
 
 /* ---- numbers as samples ---- */
 
-/* Returns a half as a float. */
-static inline float float_of_half(uint32_t half)
-{
-    const uint32_t size = (half & 0x7fff) << 13, sign = (half & 0x8000) << 16;
-    const float scaled = gf_float_of_bits(size) * 0x1p112f;
-    return gf_float_of_bits(sign |
-                            (size >= 0x0f800000 ? size | 0x7f800000 : gf_bits_of_float(scaled)));
-}
-
-/* Returns number `i` of a type. */
-GF_INLINE float number_at(const void *values, int type, size_t i)
-{
-    if (type == GF_NUMBER_FLOAT32)
-        return ((const float *)values)[i];
-    const uint32_t bits = ((const uint16_t *)values)[i];
-    return type == GF_NUMBER_FLOAT16 ? float_of_half(bits) : gf_float_of_bits(bits << 16);
-}
-
-/* Returns what a number is as a sample that is not limited. */
-GF_INLINE double position(float number, double black, double range)
-{
-    return 65535 * ((double)number - black) / range;
-}
-
-/* Whether a position is farther outside than the range is wide, or NaN. */
-GF_INLINE bool is_far(double v)
-{
-    return !(v >= -65535 && v <= 2 * 65535);
-}
-
 /* Makes `count` samples of the numbers from `first` on. Returns whether all are near the range. */
-GF_INLINE bool read_numbers(const void *values, int type, size_t first, double black, double range,
+GF_INLINE bool read_numbers(const struct gf_float_source *source, enum gf_number type, size_t first,
                             uint16_t *samples, int count)
 {
+    const void *const values = source->values;
+    const double black = source->black, range = source->white - black;
     int wrong = 0;
     for (int i = 0; i < count; i++) {
-        const double v = position(number_at(values, type, first + (size_t)i), black, range);
-        const double low = v > 0 ? v : 0, limited = low < 65535 ? low : 65535;
-        wrong |= is_far(v);
-        samples[i] = (uint16_t)(gf_bits_of_double(limited + GF_ROUNDING_SHIFT_DOUBLE));
+        const float number = gf_number_at(values, type, first + (size_t)i);
+        const double v = gf_float_position(number, black, range);
+        wrong |= gf_float_is_far(v);
+        samples[i] = gf_float_sample(v);
     }
     return !wrong;
 }
 
-GF_TARGET_CLONES static bool read_row(const void *values, enum gf_number type, size_t first,
-                                      double black, double range, uint16_t *samples, int count)
+GF_TARGET_CLONES static bool read_row(const struct gf_float_source *source, size_t first,
+                                      uint16_t *samples, int count)
 {
-    switch (type) {
+    switch (source->type) {
     case GF_NUMBER_FLOAT32:
-        return read_numbers(values, GF_NUMBER_FLOAT32, first, black, range, samples, count);
+        return read_numbers(source, GF_NUMBER_FLOAT32, first, samples, count);
     case GF_NUMBER_FLOAT16:
-        return read_numbers(values, GF_NUMBER_FLOAT16, first, black, range, samples, count);
+        return read_numbers(source, GF_NUMBER_FLOAT16, first, samples, count);
     default:
-        return read_numbers(values, GF_NUMBER_BFLOAT16, first, black, range, samples, count);
+        return read_numbers(source, GF_NUMBER_BFLOAT16, first, samples, count);
     }
+}
+
+enum gf_status gf_float_source_check(const struct gf_float_source *source,
+                                     const struct gf_image *image, struct gf_error *error)
+{
+    const double range = (double)source->white - (double)source->black;
+    GF_TRY(gf_image_check(image, "picture", error));
+    if (image->format.bits != 16 || (unsigned)source->type > GF_NUMBER_BFLOAT16)
+        return gf_fail(error, GF_ERROR_USAGE, "floats become samples of 16 bits");
+    if (!(range > 0 && isfinite(range)))
+        return gf_fail(error, GF_ERROR_USAGE, "the range %g..%g is none", (double)source->black,
+                       (double)source->white);
+    return GF_OK;
+}
+
+enum gf_status gf_float_source_far(const struct gf_float_source *source,
+                                   const struct gf_image *image, size_t at, float number,
+                                   struct gf_error *error)
+{
+    const size_t channels = (size_t)image->format.channels,
+                 row = (size_t)image->format.width * channels;
+    return gf_fail(error, GF_ERROR_UNFIT,
+                   "picture: the number %g at %d,%d is far outside the range %g..%g",
+                   (double)number, (int)(at % row / channels), (int)(at / row),
+                   (double)source->black, (double)source->white);
 }
 
 enum gf_status gf_image_from_numbers(const void *values, enum gf_number type, float black,
@@ -273,26 +270,17 @@ enum gf_status gf_image_from_numbers(const void *values, enum gf_number type, fl
 {
     GF_NOT_NULL(values, error);
     GF_NOT_NULL(image, error);
-    GF_TRY(gf_image_check(image, "picture", error));
-    const int channels = image->format.channels, count = image->format.width * channels;
-    const double range = (double)white - (double)black;
-    if (image->format.bits != 16 || (unsigned)type > GF_NUMBER_BFLOAT16)
-        return gf_fail(error, GF_ERROR_USAGE, "floats become samples of 16 bits");
-    if (!(range > 0 && isfinite(range)))
-        return gf_fail(error, GF_ERROR_USAGE, "the range %g..%g is none", (double)black,
-                       (double)white);
+    const struct gf_float_source source = {values, type, black, white};
+    GF_TRY(gf_float_source_check(&source, image, error));
+    const int count = image->format.width * image->format.channels;
     for (int y = 0; y < image->format.height; y++) {
-        const size_t first = (size_t)y * (size_t)count;
-        uint16_t *const samples = (uint16_t *)(image->data + (size_t)y * image->pitch);
-        if (read_row(values, type, first, black, range, samples, count))
+        size_t at = (size_t)y * (size_t)count;
+        if (read_row(&source, at, (uint16_t *)(image->data + (size_t)y * image->pitch), count))
             continue;
-        int i = 0;
-        while (!is_far(position(number_at(values, type, first + (size_t)i), black, range)))
-            i++;
-        return gf_fail(error, GF_ERROR_UNFIT,
-                       "picture: the number %g at %d,%d is far outside the range %g..%g",
-                       (double)number_at(values, type, first + (size_t)i), i / channels, y,
-                       (double)black, (double)white);
+        const double range = (double)white - (double)black;
+        while (!gf_float_is_far(gf_float_position(gf_number_at(values, type, at), black, range)))
+            at++;
+        return gf_float_source_far(&source, image, at, gf_number_at(values, type, at), error);
     }
     return GF_OK;
 }

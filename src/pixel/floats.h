@@ -64,4 +64,64 @@ GF_HOST_DEVICE uint32_t gf_number_of_float(enum gf_number type, float v)
                                        : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
+/* Numbers of floats that become samples of 16 bits, as gf_image_from_numbers() says. */
+struct gf_float_source {
+    const void *values;
+    enum gf_number type;
+    float black, white;
+};
+
+/* Checks the arguments of gf_image_from_numbers(). */
+enum gf_status gf_float_source_check(const struct gf_float_source *source,
+                                     const struct gf_image *image,
+                                     struct gf_error *error) GF_CHECKED;
+/* Fails, since number `at` is far outside the range. */
+enum gf_status gf_float_source_far(const struct gf_float_source *source,
+                                   const struct gf_image *image, size_t at, float number,
+                                   struct gf_error *error) GF_CHECKED;
+
+/* Returns a half as a float. */
+GF_HOST_DEVICE float gf_float_of_half(uint32_t half)
+{
+    const uint32_t size = (half & 0x7fff) << 13, sign = (half & 0x8000) << 16;
+    const float scaled = gf_float_of_bits(size) * 0x1p112f;
+    return gf_float_of_bits(sign |
+                            (size >= 0x0f800000 ? size | 0x7f800000 : gf_bits_of_float(scaled)));
+}
+
+/* Returns the float that the bits of a number of a type are. */
+GF_HOST_DEVICE float gf_float_of_number(enum gf_number type, uint32_t bits)
+{
+    return type == GF_NUMBER_FLOAT16
+               ? gf_float_of_half(bits)
+               : gf_float_of_bits(type == GF_NUMBER_FLOAT32 ? bits : bits << 16);
+}
+
+/* Returns number `i` of a type. */
+GF_HOST_DEVICE float gf_number_at(const void *values, enum gf_number type, size_t i)
+{
+    if (type == GF_NUMBER_FLOAT32)
+        return ((const float *)values)[i];
+    return gf_float_of_number(type, ((const uint16_t *)values)[i]);
+}
+
+/* Returns what a number is as a sample that is not limited. */
+GF_HOST_DEVICE double gf_float_position(float number, double black, double range)
+{
+    return 65535 * ((double)number - black) / range;
+}
+
+/* Whether a position is farther outside than the range is wide, or NaN. */
+GF_HOST_DEVICE bool gf_float_is_far(double v)
+{
+    return !(v >= -65535 && v <= 2 * 65535);
+}
+
+/* Returns the nearest sample to a position. */
+GF_HOST_DEVICE uint16_t gf_float_sample(double v)
+{
+    const double low = v > 0 ? v : 0, limited = low < 65535 ? low : 65535;
+    return (uint16_t)gf_bits_of_double(limited + GF_ROUNDING_SHIFT_DOUBLE);
+}
+
 GF_C_END

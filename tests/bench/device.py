@@ -1,10 +1,13 @@
 """What `make bench-device` runs: the Python module on pictures in a GPU's memory (what a call takes beside its kernels, many small
-pictures in one call, decoding and encoding, numbers for networks, batches beside torchvision's), and a film from a pipe to a pipe.
-Needs torch; without torchvision its rows are left out.
+pictures in one call, Pillow's samples, decoding and encoding, numbers for networks, batches and patches beside torchvision's and
+transformers'), and a film from a pipe to a pipe. Needs torch; without torchvision and transformers their rows are left out. The last
+column has what is asked for.
 
 Arguments: the program. Environment: RESULTS=FILE.txt (tests/bench/results/device-DATE.txt), GF_COMMIT, RUNS=30.
 """
+import concurrent.futures
 import datetime
+import functools
 import io
 import os
 import subprocess
@@ -15,6 +18,7 @@ import time
 import torch
 
 import gpufilter as gf
+from gpufilter import vision
 
 program = os.path.realpath(sys.argv[1])
 here = os.path.dirname(os.path.realpath(__file__))
@@ -28,8 +32,8 @@ def say(text):
     table.append(text)
 
 
-def row(what, value, unit, bar=""):
-    say(f"{what:<58} {value:>9,.1f} {unit:<4} {bar}")
+def row(what, value, unit, bar="", digits=1):
+    say(f"{what:<58} {value:>9,.{digits}f} {unit:<4} {bar}")
 
 
 def timed(work):
@@ -65,6 +69,29 @@ def photographs(width, height, count):
     return [torch.from_dlpack(gf.decode(data, chain, device="cpu")).cuda() for chain in chains]
 
 
+@functools.lru_cache(maxsize=None)
+def large_files():
+    """Returns JPEGs of 12 megapixels."""
+    return gf.encode(photographs(4000, 3000, 8), "jpeg", quality=90)
+
+
+def rate(work, count, times=3):
+    """Returns the pictures in a second of the fastest of some calls, after one that is not measured."""
+    work()
+    seconds = []
+    for _ in range(times):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        work()
+        torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - begin)
+    return count / min(seconds)
+
+
+def left_out(what, why):
+    say(f"  {what}: left out: {type(why).__name__}: {str(why).splitlines()[0] if str(why) else ''}")
+
+
 def calls():
     for chain, width, height in (("blur=2", 7680, 4320), ("blur=2", 1920, 1080), ("blur=2", 256, 256), ("equalize", 256, 256)):
         picture = photographs(width, height, 1)[0]
@@ -76,6 +103,85 @@ def calls():
     row(f"run({chain!r}), 64 pictures of 256x256: a list", timed(lambda: gf.run(chain, pictures))[1], "us", "at most 100")
     stack = torch.stack(pictures)
     row("  an array of four axes", timed(lambda: gf.run(chain, stack))[1], "us", "at most 100")
+
+
+def like_pillow():
+    pictures = photographs(1024, 768, 64)
+    for kernel in "cubic", "linear":
+        chain = f"resize=224:224:{kernel}:like=pillow"
+        row(f"64 of 1024x768 to 224x224, {kernel}:like=pillow: a list", timed(lambda: gf.run(chain, pictures))[1], "us", "at most 150")
+        stack = torch.stack(pictures)
+        row("  an array of four axes", timed(lambda: gf.run(chain, stack))[1], "us", "at most 150")
+    picture = photographs(7680, 4320, 1)[0]
+    for kernel in "linear", "cubic", "lanczos3":
+        ours, theirs = (timed(lambda: gf.run(f"resize=50%:50%:{kernel}{like}", picture))[2] for like in ("", ":like=pillow"))
+        row(f"8K to half, {kernel}: {ours:.1f} us, like=pillow {theirs:.1f}: times", theirs / ours, "", "at most 1.3", 2)
+
+
+def patches():
+    """Makes rows of patches for Qwen2-VL of pictures of 12 megapixels, as bfloat16 on the device."""
+    kept = large_files()
+    files, part = [kept[i % 8] for i in range(256)], 64
+
+    def make(at):
+        return vision.qwen2_vl(gf.decode(files[at:at + part], device="cuda:0"), dtype="bfloat16")[0]
+
+    def threads(count):
+        with concurrent.futures.ThreadPoolExecutor(count) as pool:
+            return list(pool.map(make, range(0, len(files), part)))
+
+    say(f"256 JPEGs of 4000x3000, {sum(map(len, kept)) / 8e3:.0f} kB each, to Qwen2-VL's patches as bfloat16 on the device, {part} at a time")
+    one = rate(lambda: [make(at) for at in range(0, len(files), part)], len(files))
+    row("  one thread", one, "/s")
+    ours = max(one, rate(lambda: threads(3), len(files)))
+    row("  three threads, or one", ours, "/s", "at least 2,000")
+    for what, make_others in (("torchvision on the GPU", by_torchvision), ("torchvision's decoder, transformers' processor", by_transformers)):
+        try:
+            work = make_others([torch.frombuffer(bytearray(file), dtype=torch.uint8) for file in files[:part]])
+            theirs = rate(work, part)
+        except Exception as why:  # what is not installed, or was built without nvJPEG
+            left_out(what, why)
+            continue
+        row(f"  {what}", theirs, "/s")
+        row("  times as fast", ours / theirs, "")
+
+
+def by_torchvision(files):
+    """Returns what makes patches of files by torchvision, all pictures of one size."""
+    from torchvision.io import ImageReadMode, decode_jpeg
+    from torchvision.transforms.v2 import functional as change
+    mean, std = (torch.tensor(numbers, device="cuda").reshape(3, 1, 1) for numbers in (vision.CLIP_MEAN, vision.CLIP_STD))
+
+    def work():
+        pictures = decode_jpeg(files, mode=ImageReadMode.RGB, device="cuda")
+        height, width = vision.smart_resize(*pictures[0].shape[1:], max_pixels=28 * 28 * 1280)
+        resized = torch.stack([change.resize(each, [height, width], change.InterpolationMode.BICUBIC, antialias=True) for each in pictures])
+        return rows_of(((resized.float() / 255 - mean) / std).bfloat16())
+
+    return work
+
+
+def rows_of(numbers, patch=14, merge=2, temporal=2):
+    """Returns the patches of an array (pictures, channels, rows, columns) of torch, by Qwen2-VL's order."""
+    count, channels, height, width = numbers.shape
+    high, wide = height // patch // merge, width // patch // merge
+    blocks = numbers.reshape(count, channels, 1, high, merge, patch, wide, merge, patch).expand(-1, -1, temporal, -1, -1, -1, -1, -1, -1)
+    return blocks.permute(0, 3, 6, 4, 7, 1, 2, 5, 8).reshape(count * high * wide * merge * merge, channels * temporal * patch * patch)
+
+
+def by_transformers(files):
+    """Returns what makes patches of files by torchvision's decoder and the processor of transformers that works on a device."""
+    import transformers
+    from torchvision.io import ImageReadMode, decode_jpeg
+    fast = getattr(transformers, "Qwen2VLImageProcessorFast", None) or transformers.Qwen2VLImageProcessor
+    size = {"shortest_edge": 56 * 56, "longest_edge": 28 * 28 * 1280}
+    processor = fast(size=size)
+
+    def work():
+        pictures = decode_jpeg(files, mode=ImageReadMode.RGB, device="cuda")
+        return processor(images=pictures, device="cuda", return_tensors="pt")["pixel_values"].bfloat16()
+
+    return work
 
 
 def coders():
@@ -95,7 +201,7 @@ def coders():
 
 def loaders():
     """Decodes pictures of 12 megapixels to floats of 224x224, on all processors."""
-    kept = gf.encode(photographs(4000, 3000, 8), "jpeg", quality=90)
+    kept = large_files()
     files = [kept[i % 8] for i in range(192)]
     begin = time.perf_counter()
     for at in range(0, len(files), 64):
@@ -145,7 +251,7 @@ def film():
             with open(os.path.join(folder, str(count)), "wb") as file:
                 file.write(head + b"".join(frames[i % 8] for i in range(count)))
 
-        def rate(command):
+        def frames_of(command):
             seconds = {}
             for count in 2 * (few, many):
                 begin = time.perf_counter()
@@ -153,11 +259,11 @@ def film():
                 seconds[count] = min(time.perf_counter() - begin, seconds.get(count, 1e9))
             return (many - few) / (seconds[many] - seconds[few])
 
-        cat = rate("cat")
+        cat = frames_of("cat")
         say("a film of 1920x1080, 4:2:0, through blur=2,unsharp")
         row("  cat alone", cat, "/s")
         for device in "cuda", "cpu":
-            made = rate(f"{program} -q --device={device} -i - -o - blur=2,unsharp")
+            made = frames_of(f"{program} -q --device={device} -i - -o - blur=2,unsharp")
             row(f"  --device={device}: {100 * made / cat:.0f} % of cat", made, "/s", "at least 400, 70 %" if device == "cuda" else "")
 
 
@@ -167,10 +273,14 @@ commit = os.environ.get("GF_COMMIT") or subprocess.run(["git", "describe", "--al
                                                        cwd=here).stdout.strip()
 say(f"{date}; {torch.cuda.get_device_name()}, driver {driver[0] if driver else '?'}; {len(os.sched_getaffinity(0))} processors; commit {commit}; "
     f"torch {torch.__version__}; medians of {runs} calls")
+begin = time.perf_counter()
 calls()
+like_pillow()
 coders()
+patches()
 loaders()
 film()
+print(f"took {time.perf_counter() - begin:.0f} s")
 results = os.environ.get("RESULTS") or os.path.join(here, "results", f"device-{date}.txt")
 with open(results, "w") as file:
     file.write("\n".join(table) + "\n")

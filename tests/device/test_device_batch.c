@@ -3,6 +3,7 @@
  * are those of their pictures alone. */
 #include "gpu_test.h"
 #include "gpufilter/gpufilter.h"
+#include "pixel/floats.h"
 
 #ifdef GF_WITH_CUDA
 
@@ -521,6 +522,79 @@ static void test_many_floats(void **state)
     gf_pipeline_close(gpu);
 }
 
+static void set_number(unsigned char *values, enum gf_number type, size_t i, float number)
+{
+    const uint32_t bits = gf_number_of_float(type, number);
+    memcpy(values + i * gf_number_bytes(type), &bits, gf_number_bytes(type));
+}
+
+/* Numbers of a type as samples: those of the host, or its failure. */
+static void check_samples(struct gf_pipeline *gpu, struct gf_format format, enum gf_number type,
+                          float black, float white, float odd)
+{
+    const size_t size = gf_number_bytes(type),
+                 count = (size_t)format.width * (size_t)format.height * (size_t)format.channels;
+    struct gf_image here = picture_random(format, 0, 1), there = copy_to_device(&here, 2);
+    unsigned char *const numbers = malloc(count * size);
+    const float mean = (white - black) / 8 - black;
+    const struct gf_numbers form = {
+        .type = type,
+        .scale = (white - black) * 1.25f,
+        .mean = (const float[]){mean, mean, mean, mean}}; /* beyond the range, too */
+    struct gf_error on_host;
+    void *values;
+    assert_non_null(numbers);
+    assert_ok("numbers", gf_image_to_numbers(&here, &form, numbers, &error), &error);
+    set_number(numbers, type, count / 3, odd);
+    set_number(numbers, type, count / 2, odd);
+    assert_int_equal(cudaMalloc(&values, count * size), cudaSuccess);
+    assert_int_equal(cudaMemcpy(values, numbers, count * size, cudaMemcpyHostToDevice),
+                     cudaSuccess);
+    const enum gf_status expected =
+        gf_image_from_numbers(numbers, type, black, white, &here, &on_host);
+    assert_int_equal(
+        gf_pipeline_from_numbers(gpu, values, type, black, white, &there, NULL, &error), expected);
+    if (expected)
+        assert_string_equal(error.text, on_host.text);
+    if (!expected) {
+        struct gf_image is = copy_of(&there);
+        assert_same("samples", &here, &is);
+        gf_image_free(&is);
+    }
+    cudaFree(values);
+    cudaFree(there.data);
+    free(numbers);
+    picture_free(&here);
+}
+
+static void test_samples(void **state)
+{
+    static const float odd[] = {0.75f, 1.99f, 3.5f, -4, NAN, INFINITY};
+    need_gpu();
+    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, "");
+    for (int type = GF_NUMBER_FLOAT32; type <= GF_NUMBER_BFLOAT16; type++) {
+        for (int channels = 1; channels <= 4; channels++)
+            check_samples(gpu, format_of(61 + 90 * channels, 23, channels, 16),
+                          (enum gf_number)type, 0, 1, 0.5f);
+        for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+            check_samples(gpu, format_of(40, 30, 3, 16), (enum gf_number)type, -1, 1, odd[i]);
+    }
+    struct gf_image here = picture_random(format_of(4, 4, 1, 16), 0, 1),
+                    there = copy_to_device(&here, 16);
+    assert_int_equal(
+        gf_pipeline_from_numbers(gpu, here.data, GF_NUMBER_FLOAT16, 0, 1, &there, NULL, &error),
+        GF_ERROR_USAGE);
+    assert_int_equal(
+        gf_pipeline_from_numbers(gpu, there.data, GF_NUMBER_FLOAT16, 0, 1, &here, NULL, &error),
+        GF_ERROR_USAGE);
+    assert_int_equal(
+        gf_pipeline_from_numbers(gpu, there.data, GF_NUMBER_UINT8, 0, 1, &there, NULL, &error),
+        GF_ERROR_USAGE);
+    cudaFree(there.data);
+    picture_free(&here);
+    gf_pipeline_close(gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -528,7 +602,7 @@ int main(void)
         cmocka_unit_test(test_callers_images), cmocka_unit_test(test_damaged_files),
         cmocka_unit_test(test_encoding),       cmocka_unit_test(test_pictures_elsewhere),
         cmocka_unit_test(test_floats),         cmocka_unit_test(test_patches),
-        cmocka_unit_test(test_many_floats)};
+        cmocka_unit_test(test_many_floats),    cmocka_unit_test(test_samples)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

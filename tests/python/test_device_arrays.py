@@ -5,6 +5,7 @@ library's functions for devices are replaced by one that filters there."""
 import contextlib
 import ctypes
 import math
+import struct
 import sys
 import types
 import unittest
@@ -15,6 +16,9 @@ from gpufilter._library import lib
 from support import main, ppm, ramp
 
 
+FORMATS = {"float16": "e", "float32": "f", "float64": "d"}
+
+
 class Device(contextlib.nullcontext):
     id = 0
 
@@ -23,49 +27,59 @@ class Array:
     """Bytes with a shape and strides, as far as the module asks for them."""
 
     __module__ = "cupy"
-    dtype, device = "uint8", Device()
+    device = Device()
 
-    def __init__(self, block, shape, strides=None, offset=0):
-        self.block, self.shape, self.offset = block, tuple(shape), offset
-        self.strides = strides or tuple(math.prod(shape[axis + 1:]) for axis in range(len(shape)))
+    def __init__(self, block, shape, strides=None, offset=0, dtype="uint8"):
+        self.block, self.shape, self.offset, self.dtype = block, tuple(shape), offset, dtype
+        self.size = {"uint8": 1, "float32": 4, "float64": 8}.get(dtype, 2)
+        self.strides = strides or tuple(self.size * math.prod(shape[axis + 1:]) for axis in range(len(shape)))
         self.data = types.SimpleNamespace(ptr=ctypes.addressof(block) + offset)
-        self.nbytes = math.prod(shape)
+        self.nbytes = self.size * math.prod(shape)
 
     @property
     def __cuda_array_interface__(self):
-        return {"shape": self.shape, "strides": self.strides, "typestr": "|u1", "data": (self.data.ptr, False), "version": 3}
+        return {"shape": self.shape, "strides": self.strides, "typestr": f"=u{self.size}", "data": (self.data.ptr, False), "version": 3}
 
     def __len__(self):
         return self.shape[0]
 
+    def part(self, shape, strides, offset=0):
+        return Array(self.block, shape, strides, self.offset + offset, self.dtype)
+
     def __getitem__(self, key):
         if key == (..., 0):
-            return Array(self.block, self.shape[:-1], self.strides[:-1], self.offset)
+            return self.part(self.shape[:-1], self.strides[:-1])
         if isinstance(key, slice):
             first, end, step = key.indices(len(self))
-            return Array(self.block, (len(range(first, end, step)),) + self.shape[1:], (self.strides[0] * step,) + self.strides[1:],
-                         self.offset + first * self.strides[0])
+            return self.part((len(range(first, end, step)),) + self.shape[1:], (self.strides[0] * step,) + self.strides[1:], first * self.strides[0])
         if key >= len(self):
             raise IndexError
-        return Array(self.block, self.shape[1:], self.strides[1:], self.offset + key % len(self) * self.strides[0])
+        return self.part(self.shape[1:], self.strides[1:], key % len(self) * self.strides[0])
 
     def tobytes(self):
-        return b"".join(each.tobytes() for each in self) if len(self.shape) > 1 else bytes(
-            self.block[self.offset + i * self.strides[0]][0] for i in range(len(self)))
+        return b"".join(each.tobytes() for each in self) if self.shape else self.block[self.offset:self.offset + self.size]
 
     def copy(self, order="C"):
-        return array_of(self.tobytes(), self.shape)
+        return array_of(self.tobytes(), self.shape, self.dtype)
 
 
-def array_of(data, shape):
-    return Array(ctypes.create_string_buffer(bytes(data), len(data)), shape)
+def numbers_of(floats):
+    return struct.unpack(f"={math.prod(floats.shape)}{FORMATS[floats.dtype]}", floats.tobytes())
+
+
+def array_of(data, shape, dtype="uint8"):
+    return Array(ctypes.create_string_buffer(bytes(data), len(data)), shape, dtype=dtype)
 
 
 class Cupy(types.ModuleType):
     ndarray = Array
     cuda = types.SimpleNamespace(Device=contextlib.nullcontext,
                                  get_current_stream=lambda: types.SimpleNamespace(ptr=0))
-    empty = staticmethod(lambda shape, kind: array_of(bytes(math.prod(shape)), shape))
+    empty = staticmethod(lambda shape, kind: array_of(bytes(8 * math.prod(shape)), shape, kind))
+
+    @staticmethod
+    def ascontiguousarray(array, kind):
+        return array_of(struct.pack(f"={math.prod(array.shape)}{FORMATS[kind]}", *numbers_of(array)), array.shape, kind)
 
     @staticmethod
     def stack(arrays):
@@ -187,6 +201,55 @@ class Arrays(unittest.TestCase):
         del one, several, chained, result
         self.assertEqual(len(freed), len(set(freed)))
         self.assertGreaterEqual(len(freed), 5)
+
+    def test_floats(self):
+        """They become samples, and come back, by functions that do so in the host's memory."""
+        def from_numbers(pipeline, values, kind, black, white, image, stream, failure):
+            return lib.gf_image_from_numbers(values, kind, black, white, image, failure)
+
+        def to_numbers(pipeline, count, images, form, values, stream, failure):
+            self.assertEqual(count, 1 if self.single else 3)
+            size = 4 if form.type == _abi.ENUMS["gf_number"]["GF_NUMBER_FLOAT32"] else 2
+            for i, image in enumerate(images):
+                place = values + i * size * image.format.width * image.format.height * image.format.channels
+                self.assertEqual(lib.gf_image_to_numbers(ctypes.byref(image), form, place, failure), 0)
+            return 0
+
+        for name, value in (("gf_pipeline_from_numbers", from_numbers), ("gf_pipeline_to_numbers", to_numbers)):
+            self.addCleanup(setattr, lib, name, getattr(lib, name))
+            setattr(lib, name, value)
+        for kind, format in FORMATS.items():
+            for shape in ((20, 30), (20, 30, 1), (20, 30, 3), (3, 20, 30, 3)):
+                self.single = len(shape) < 4
+                parts = [sample / 200 - 0.125 for sample in ramp(math.prod(shape), 1, 1)]
+                pixels = array_of(struct.pack(f"={len(parts)}{format}", *parts), shape, kind)
+                for given in (pixels, pixels[::-1]):
+                    result = self.pipeline.run(given, value_range=(-0.125, 1.25))
+                    self.assertEqual((result.dtype, result.shape), (kind, shape[:-3] + (10, 15) + shape[3 - self.single:] if len(shape) > 2 else (10, 15)))
+                    self.assertEqual(result.tobytes(), self.of_host(given))
+                    self.assertEqual(self.pipeline.run([given], value_range=(-0.125, 1.25))[0].tobytes(), result.tobytes())
+        whole = array_of(struct.pack("=600e", *(i / 600 for i in range(600))), (20, 30), "float16")
+        self.single = True
+        mixed = self.pipeline.run([whole, picture(1)])
+        self.assertEqual(([each.dtype for each in mixed], mixed[0].tobytes()), (["float16", "uint8"], self.pipeline.run(whole).tobytes()))
+        self.check(mixed[1], picture(1))
+        as_numbers = self.pipeline.run(whole, dtype="float32", layout="NCHW")
+        self.assertEqual((as_numbers.dtype, as_numbers.shape), ("float32", (1, 10, 15)))
+        far = array_of(struct.pack("=4f", 0, 255, 1, 0), (2, 2), "float32")
+        for wrong, options, words in ((far, {}, r"255 at 1,0 is far outside the range 0..1: value_range=\(0, 255\)"), (picture(1), {"value_range": (0, 1)}, "for arrays of floats"),
+                                      ([picture(1), whole], {}, "lists that begin with floats"), (whole[0], {}, "picture's shape")):
+            with self.assertRaisesRegex(gf.UsageError, words):
+                self.pipeline.run(wrong, **options)
+
+    def of_host(self, floats):
+        """Returns the bytes of the host's result for such floats."""
+        if len(floats.shape) == 4:
+            return b"".join(map(self.of_host, floats))
+        given = Cupy.ascontiguousarray(floats, "float32") if floats.dtype == "float64" else floats.copy()
+        host = types.SimpleNamespace(dtype=given.dtype, shape=given.shape, kept=given, __array_interface__={
+            "shape": given.shape, "strides": None, "typestr": f"=f{given.size}", "data": (given.data.ptr, False), "version": 3})
+        result = memoryview(self.pipeline.run(host, value_range=(-0.125, 1.25))).tobytes()
+        return struct.pack(f"={len(result) // 4}d", *struct.unpack(f"={len(result) // 4}f", result)) if given is not floats and floats.size == 8 else result
 
     def test_wrong_arrays(self):
         for pixels in (array_of(bytes(24), (24,)), array_of(b"", (0, 20, 30, 3)), array_of(bytes(40), (2, 2, 2, 5)),

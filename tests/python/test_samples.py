@@ -1,6 +1,10 @@
-"""The programs in samples/python: the thumbnail service as its clients see it, and the loader's tensors. Prints TAP."""
+"""The programs in samples/python: the thumbnail service as its clients see it, the loader's tensors, and the notebook. Prints TAP."""
 
+import ast
+import contextlib
 import http.client
+import io
+import json
 import os
 import re
 import resource
@@ -71,6 +75,28 @@ class Samples(unittest.TestCase):
                     self.assertEqual(silent.recv(1), b"")
             finally:
                 server.terminate()
+
+    @unittest.skipUnless(optional("numpy"), "there is no numpy")
+    def test_notebook(self):
+        """Runs cell by cell, as Jupyter does, in its folder; what a cell shows is a picture where it is an Image."""
+        with open(os.path.join(SAMPLES, "tour.ipynb"), encoding="utf-8") as file:
+            notebook = json.load(file)
+        self.assertEqual((notebook["nbformat"], len({cell["id"] for cell in notebook["cells"]})), (4, len(notebook["cells"])))
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(SAMPLES)
+        names, shown, said = {"__name__": "__main__"}, [], io.StringIO()
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                self.assertEqual((cell["outputs"], cell["execution_count"]), ([], None))
+                *lines, last = ast.parse("".join(cell["source"])).body
+                with contextlib.redirect_stdout(said):
+                    exec(compile(ast.Module(lines, []), cell["id"], "exec"), names)
+                    ends = isinstance(last, ast.Expr)
+                    value = eval(compile(ast.Expression(last.value), cell["id"], "eval"), names) if ends else exec(compile(ast.Module([last], []), cell["id"], "exec"), names)
+                shown += [gf.decode(each._repr_png_()).size for each in (value if isinstance(value, tuple) else [value]) if isinstance(each, gf.Image)]
+        self.assertEqual(shown, 3 * [(450, 300)] + [(450, 303)], said.getvalue())
+        for words in ("(900, 600) RGB uint8", "ndarray (300, 450, 3)", "(3, 224, 224) float16", "True JPEG 900", "4 (120, 80)"):
+            self.assertIn(words, said.getvalue())
 
     @unittest.skipUnless(torch, "there is no torch")
     def test_loader(self):

@@ -61,6 +61,65 @@ class Devices(unittest.TestCase):
         graph.replay()
         self.assertTrue(torch.equal(numbers, _batches.floats(pipeline, list(batch), form)))
 
+    def check_floats(self, result, given, **options):
+        self.assertTrue(result.is_cuda)
+        expected = gf.run("blur=2", given, device="cpu", **options)
+        self.assertEqual((result.dtype, result.shape), (expected.dtype, expected.shape))
+        self.assertTrue(torch.equal(result.cpu(), expected), (given.dtype, given.shape, options))
+
+    def test_floats(self):
+        """They are filtered as the host's, and come back as they were."""
+        for kind in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+            parts = [(each.double() / 255).to(kind) for each in self.pixels]
+            for given in (parts[0], parts[0][:, :77], parts[0][::2, 1:60], parts[0][:, :, 0], parts[0][:, :, :1], parts[0].permute(1, 0, 2),
+                          parts[0][:, :, :2], torch.cat((parts[0], parts[1][..., :1]), 2)):
+                there = given.cuda() if given.is_contiguous() else parts[0].cuda().as_strided(given.shape, given.stride(), given.storage_offset())
+                for _ in range(2):
+                    self.check_floats(gf.run("blur=2", there), given)
+            wide = parts[1] * 3 - 1.25
+            self.check_floats(gf.run("blur=2", wide.cuda(), value_range=(-1.25, 1.75)), wide, value_range=(-1.25, 1.75))
+            self.check_floats(gf.blur(parts[1].cuda(), 2), parts[1])
+            self.check_floats(gf.run("blur=2", torch.stack(parts).cuda()), torch.stack(parts))
+            for results in (gf.run("blur=2", [each.cuda() for each in parts]), gf.run("blur=2", (*(each.cuda() for each in parts), self.tensors[0][0]))):
+                for result, given in zip(results, parts):
+                    self.check_floats(result, given)
+            form = {"dtype": "bfloat16", "layout": "NCHW", "mean": (0.485, 0.456, 0.406), "std": 0.25}
+            self.assertTrue(torch.equal(gf.run("blur=2", parts[0].cuda(), **form).cpu(), gf.run("blur=2", parts[0], device="cpu", **form)))
+            whole = gf.run("blur=2", [each.cuda() for each in parts], **form).cpu()
+            self.assertTrue(torch.equal(whole, torch.stack([gf.run("blur=2", each, device="cpu", **form) for each in parts])))
+            files = [gf.encode(each, "png", device="cpu") for each in parts]
+            self.assertEqual(gf.encode([each.cuda() for each in parts], "png"), files)
+            self.assertEqual(gf.encode([self.tensors[0][0], parts[1].cuda()], "png")[1], files[1])
+            self.assertEqual(gf.encode(parts[2].cuda() * 2 - 1, "png", value_range=(-1, 1)), gf.encode(parts[2] * 2 - 1, "png", value_range=(-1, 1), device="cpu"))
+        with torch.cuda.stream(torch.cuda.Stream()):
+            large = parts[0].float().cuda().repeat(40, 40, 1)
+            for _ in range(20):
+                large = large * 0.875  # still queued when the library is called
+            result = gf.run("blur=2", large)
+        torch.cuda.synchronize()
+        self.check_floats(result, large.cpu())
+
+    def test_wrong_floats(self):
+        part = (self.tensors[0][0] / 255).half()
+        nan, text = part.clone(), r"far outside the range 0..1: value_range=\(0, 255\)"
+        nan[3, 5, 1] = float("nan")
+        for wrong, options, words in ((self.tensors[0][0].float(), {}, text), (nan, {}, "nan at 5,3 is " + text), (self.tensors[0][0], {"value_range": (0, 1)}, "for arrays of floats"),
+                                      (part, {"value_range": (1, 1)}, "range 1..1"), (part, {"value_range": 3}, "two numbers"), (part.float().requires_grad_(), {}, "detach"),
+                                      (part.reshape(-1), {}, "shape"), (part.permute(2, 0, 1), {}, "channels to the end"), (part[:0], {}, "no pixels"),
+                                      (torch.stack([part])[:0], {}, "no pixels"), (part.to(torch.complex64), {}, ""), ([self.tensors[0][0], part], {}, "begin with floats")):
+            with self.assertRaisesRegex(gf.UsageError, words):
+                gf.run("blur", wrong, **options)
+        pipeline, graph, said = gf.Pipeline("blur=2", device="cuda:0"), torch.cuda.CUDAGraph(), []
+        with torch.cuda.graph(graph):
+            held = part + 1
+            try:
+                pipeline.run(part)
+            except gf.UsageError as refused:
+                said.append(str(refused))
+        self.assertIn("being captured", said[0])
+        self.check_floats(pipeline.run(part), part.cpu())
+        del held
+
     @unittest.skipUnless(devices > 1, "there are no two GPUs")
     def test_arrays_of_either_device(self):
         for current in (0, 1):

@@ -1,5 +1,5 @@
 /* Filters pictures in a device's memory: the caller's without waiting, many to pictures that are
- * complete, and pictures to floating-point numbers. */
+ * complete, pictures to floating-point numbers, and such numbers to pictures. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +9,18 @@
 #include "pipeline/pipeline_state.h"
 #include "pixel/floats.h"
 
+static enum gf_status check_device(const struct gf_pipeline *pipeline, struct gf_error *error)
+{
+    return pipeline->options.device == GF_DEVICE_CUDA && pipeline->backend->calls->owns
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_USAGE,
+                         "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
+}
+
 static enum gf_status check_chain(const struct gf_pipeline *pipeline, struct gf_error *error)
 {
     const int box = gf_chain_next_box(&pipeline->chain, 0);
-    if (pipeline->options.device != GF_DEVICE_CUDA || !pipeline->backend->calls->owns)
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
+    GF_TRY(check_device(pipeline, error));
     return box == pipeline->chain.count
                ? GF_OK
                : gf_fail(error, GF_ERROR_UNFIT,
@@ -280,7 +286,8 @@ enum gf_status gf_filter_batch(struct gf_pipeline *pipeline, int count,
     return status;
 }
 
-/* Pictures in a device's memory as the floating-point numbers that networks take. */
+/* Pictures in a device's memory as the floating-point numbers that networks take, and such numbers
+ * as pictures. */
 
 /* Checks the pictures, which have one format, though as patches several sizes, and makes *form. */
 static enum gf_status form_of_images(const struct gf_image *images, int count,
@@ -331,14 +338,34 @@ enum gf_status gf_pipeline_to_numbers(struct gf_pipeline *pipeline, int count,
     GF_NOT_NULL(values, error);
     struct gf_float_form form;
     GF_TRY(form_of_images(images, count, numbers, &form, error));
-    if (pipeline->options.device != GF_DEVICE_CUDA || !pipeline->backend->calls->to_floats)
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
+    GF_TRY(check_device(pipeline, error));
     struct gf_backend *const backend = pipeline->backend;
     const int before = backend->calls->bind(backend);
     enum gf_status status = backend->calls->ready(backend, error);
     if (!status)
         status = backend->calls->to_floats(backend, images, count, &form, values, stream, error);
+    backend->calls->unbind(backend, before);
+    return status;
+}
+
+enum gf_status gf_pipeline_from_numbers(struct gf_pipeline *pipeline, const void *values,
+                                        enum gf_number type, float black, float white,
+                                        const struct gf_image *image, void *stream,
+                                        struct gf_error *error)
+{
+    GF_NOT_NULL(pipeline, error);
+    GF_NOT_NULL(values, error);
+    GF_NOT_NULL(image, error);
+    const struct gf_float_source source = {values, type, black, white};
+    GF_TRY(gf_float_source_check(&source, image, error));
+    GF_TRY(check_device(pipeline, error));
+    struct gf_backend *const backend = pipeline->backend;
+    const int before = backend->calls->bind(backend);
+    enum gf_status status = gf_pipeline_check_stream(pipeline, stream, error);
+    if (!status)
+        status = backend->calls->ready(backend, error);
+    if (!status)
+        status = backend->calls->from_floats(backend, &source, image, stream, error);
     backend->calls->unbind(backend, before);
     return status;
 }

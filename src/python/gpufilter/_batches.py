@@ -379,24 +379,24 @@ def _room(pipeline, handle, form, format):
     return (1 << 16) + pixels // (2 if format == _abi.GF_FILE_JPEG else 1)
 
 
-def _images_of(arrays, package):
+def _images_of(pipeline, arrays, package, value_range):
     """Returns (struct gf_image of each array, the objects that own their memory, whether all have one format)."""
-    if package and len(set(map(type, arrays))) == 1:
+    if package and value_range is None and len(set(map(type, arrays))) == 1 and not package.is_float(arrays[0]):
         image, owner = _pictures.picture(arrays[0])
         images = _device.Images(image, len(arrays))
         if owner is arrays[0] and package.place(arrays, images):
             return images.images, arrays, True
-    pictures = [_pictures.picture(array) for array in arrays]
+    pictures = [_pictures.picture(_device.samples_of(pipeline, array, value_range)) for array in arrays]
     return (_abi.gf_image * len(pictures))(*(image for image, _ in pictures)), pictures, False
 
 
-def encode(pipeline, arrays, format, views=False, watched=contextlib.nullcontext):
+def encode(pipeline, arrays, format, views=False, value_range=None, watched=contextlib.nullcontext):
     """Encodes arrays in a device's memory to files of that format, a number: bytes, or memoryviews.
 
     watched: returns a context within which a handle encodes.
     """
     package = _device.package_of(type(arrays[0])) if arrays else None
-    images, owners, alike = _images_of(arrays, package)
+    images, owners, alike = _images_of(pipeline, arrays, package, value_range)
     count, failure = len(images), _abi.gf_error()
     results, sizes = (_c.c_void_p * count)(), (_c.c_size_t * count)()
     stream = package.stream(package.number(arrays[0])) if package else None
@@ -430,7 +430,9 @@ def _encode_larger(handle, images, format, results, sizes, stream, views):
 
 
 def floats_like(pipeline, result, form):
-    """Returns the numbers of run()'s result: of a picture, or of several as one array."""
+    """Returns the numbers of run()'s result: of a picture, or of several as one array; the result itself for a form of None."""
+    if not form:
+        return result
     several = isinstance(result, list) or len(result.shape) == 4
     pictures = list(result) if several else [result]
     numbers = floats(pipeline, pictures, form, _device.package_of(type(pictures[0])))
@@ -453,7 +455,7 @@ def floats(pipeline, arrays, form, package=None):
         images = list(same)
         _write_floats(pipeline, images, form, address, stream)
         address += form.bytes * sum(math.prod(form.shape_of(image.format)) for image in images)
-    return result
+    return result if form.kind == form.dtype else package.converted(result, form.dtype)
 
 
 def _write_floats(pipeline, images, form, address, stream):

@@ -35,6 +35,7 @@ class _Torch(_Package):
     def __init__(self, torch):
         self._torch, self._exchange = torch, _dlpack.exchange_of(torch.Tensor)
         self.has, self.number, self.address = operator.attrgetter("is_cuda"), torch.Tensor.get_device, torch.Tensor.data_ptr
+        self.is_float = torch.Tensor.is_floating_point
         self.stack, self.each = torch.stack, lambda tensor: list(tensor.unbind())
         self._shape, self._kind = operator.attrgetter("shape"), operator.attrgetter("dtype")
         #: returns the stream on which the caller's work on a device is queued
@@ -72,6 +73,10 @@ class _Torch(_Package):
     def numbers(self, shape, kind, number):
         return self._torch.empty(shape, dtype=getattr(self._torch, kind), device=f"cuda:{number}")
 
+    def converted(self, tensor, kind):
+        """Returns a tensor of that type without gaps, the same one if it is such a tensor."""
+        return tensor.to(getattr(self._torch, kind)).contiguous()
+
 
 class _Cupy(_Package):
     """What is asked of cupy's arrays."""
@@ -80,6 +85,7 @@ class _Cupy(_Package):
         self._cupy = cupy
         self.number, self.address = operator.attrgetter("device.id"), operator.attrgetter("data.ptr")
         self.layout, self.each = operator.attrgetter("shape", "strides", "dtype"), list
+        self.is_float = _pictures.float_type
 
     @staticmethod
     def has(pixels):
@@ -108,6 +114,10 @@ class _Cupy(_Package):
             raise usage("cupy has no bfloat16: import torch")
         with self._cupy.cuda.Device(number):
             return self._cupy.empty(shape, kind)
+
+    def converted(self, pixels, kind):
+        with pixels.device:
+            return self._cupy.ascontiguousarray(pixels, kind)
 
     def stack(self, arrays):
         with arrays[0].device:
@@ -254,6 +264,38 @@ def number_of(pixels):
     """Returns the number of an array's device."""
     package = package_of(type(pixels))
     return package.number(pixels) if package else getattr(pixels, "_number", 0)
+
+
+def is_float(pixels):
+    """Returns whether an array of torch or cupy is one of floats."""
+    package = package_of(type(pixels))
+    return package and package.is_float(pixels)
+
+
+def samples_of(pipeline, pixels, value_range=None):
+    """Returns an array of floats as one of samples of 16 bits, by the words of Pipeline.run(), for which it waits. Other arrays are returned as they are."""
+    if not is_float(pixels):
+        if value_range is not None:
+            raise _pictures.no_range()
+        return pixels
+    package, kind, shape = package_of(type(pixels)), _pictures.float_type(pixels), tuple(pixels.shape)
+    if getattr(pixels, "requires_grad", False):
+        raise _pictures.no_gradient()
+    if not kind:
+        raise usage(f"a picture's floats are of one of the types {', '.join(_pictures.FLOATS)}, not {pixels.dtype}")
+    # Pictures of an array of several lie below each other.
+    form = _pictures.form_of_shape((shape[0] * shape[1],) + shape[2:] if len(shape) == 4 else shape, 16)
+    kind = "float32" if kind == "float64" else kind
+    pixels, number, failure = package.converted(pixels, kind), package.number(pixels), _abi.gf_error()
+    result, handle = package.numbers(shape, "uint16", number), pipeline._take()
+    image = _abi.gf_image(form, 2 * form.width * form.channels, package.address(result))
+    try:
+        status = lib.gf_pipeline_from_numbers(handle.pipeline, package.address(pixels), _abi.ENUMS["gf_number"]["GF_NUMBER_" + kind.upper()],
+                                              *_pictures.range_of(value_range), _c.byref(image), package.stream(number), _c.byref(failure))
+    finally:
+        pipeline._give_back(handle)
+    _pictures.check_range(status, failure)
+    return result
 
 
 def run(handle, pixels):

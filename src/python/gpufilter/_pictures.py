@@ -216,6 +216,10 @@ def _buffer_interface(array):
             "data": (_c.addressof(holder), False)}, holder
 
 
+def no_gradient():
+    return usage("a tensor that requires a gradient: filters have none, so detach() it")
+
+
 def _host_interface(array):
     package = package_of(array)
     if package == "PIL" and array.mode not in _PILLOW:
@@ -228,7 +232,7 @@ def _host_interface(array):
     if hasattr(array, "__dlpack__"):
         if package == "torch":
             if array.requires_grad and array.dtype.is_floating_point:
-                raise usage("a tensor that requires a gradient: filters have none, so detach() it")
+                raise no_gradient()
             array = array.detach()
         interface, capsule = _dlpack.interface_of(array)
         return interface, (capsule, array)
@@ -290,12 +294,12 @@ def range_of(value_range):
 def _of_floats(array, value_range):
     """Returns an Image of 16 bits of an array of floats."""
     if on_device(array):
-        raise usage("floats in a device's memory are not filtered yet: make them uint8, or bring them to the host")
+        raise usage("floats in a device's memory are taken by run() and encode() as arrays of torch or cupy, in lists that begin with floats")
     kind = float_type(array)
     if kind == "float64":
         array, kind = array.float() if package_of(array) == "torch" else array.astype("float32"), "float32"
     interface, owner = _host_interface(array)
-    form, strides, step = _form_of_shape(interface["shape"], 16), interface.get("strides"), 4 if kind == "float32" else 2
+    form, strides, step = form_of_shape(interface["shape"], 16), interface.get("strides"), 4 if kind == "float32" else 2
     for side, stride in zip(interface["shape"][::-1], (strides or ())[::-1]):
         if side > 1 and stride != step:
             return _of_floats(contiguous(array, strides), value_range)
@@ -305,13 +309,22 @@ def _of_floats(array, value_range):
     made = Image(image)
     status = _streams.unhurried(image.pitch * form.height, lib.gf_image_from_numbers, (owner, made), interface["data"][0],
                                 _abi.ENUMS["gf_number"]["GF_NUMBER_" + kind.upper()], *range_of(value_range), _c.byref(image), _c.byref(failure))
-    if status == _abi.GF_ERROR_UNFIT:
-        raise usage(failure.text.decode() + ": value_range=(0, 255), say, names another")
-    check(status, failure)
+    check_range(status, failure)
     return made
 
 
-def _form_of_shape(shape, bits):
+def check_range(status, failure):
+    """Raises what a conversion of floats has failed with."""
+    if status == _abi.GF_ERROR_UNFIT:
+        raise usage(failure.text.decode() + ": value_range=(0, 255), say, names another")
+    check(status, failure)
+
+
+def no_range():
+    return usage("value_range= is for arrays of floats in the machine's byte order")
+
+
+def form_of_shape(shape, bits):
     """Returns the struct gf_format of an array of that shape."""
     if len(shape) not in (2, 3) or (len(shape) == 3 and not 1 <= shape[2] <= 4):
         first = len(shape) > 2 and shape[-3] <= 4
@@ -330,7 +343,7 @@ def picture(array, value_range=None):
         made = _of_floats(array, value_range)
         return made._image, made
     if value_range is not None:
-        raise usage("value_range= is for arrays of floats in the machine's byte order")
+        raise no_range()
     if isinstance(array, Image):
         return array._image, array
     interface, owner = _device_interface(array) if on_device(array) else _host_interface(array)
@@ -339,7 +352,7 @@ def picture(array, value_range=None):
     if not size or (size == 2 and kind[0] not in ("=", _ORDER)):
         raise usage("samples are unsigned integers of 8 or 16 bits in the machine's byte order, or floats of numpy, torch or jax, not "
                     f"{kind!r}: " + ("array.astype(array.dtype.newbyteorder('=')) turns the bytes" if kind[1:] in ("u2", "f2", "f4", "f8") else "astype('uint8')"))
-    form = _form_of_shape(shape, 8 * size)
+    form = form_of_shape(shape, 8 * size)
     held = None
     if not isinstance(data, (tuple, list)):  # but a buffer
         held = (data if isinstance(data, bytes) else memoryview(data).tobytes())[interface.get("offset", 0):]

@@ -167,7 +167,7 @@ class Pipeline:
 
         Arrays of float16, bfloat16, float32 and, by way of float32, float64 are filtered as samples of 16 bits: the nearest to
         65535 (v - black) / (white - black), to even ones between two, limited to 0..65535. value_range=(black, white) is (0, 1) by
-        default; numbers far outside are an error. The result has the array's type and range.
+        default; numbers far outside are an error, for which a call waits in a device's memory. The result has the array's type and range.
 
         dtype: "float32", "float16", "bfloat16" or "uint8", or such a type of numpy, torch or jax: what networks take,
         (sample * scale / largest - mean) / std, rounded to the nearest number of the type; scale is 1 by default, mean and std are
@@ -184,8 +184,7 @@ class Pipeline:
         if isinstance(array, (list, tuple)) and not (array and _device.has(array[0])):
             return [self._run(each, form, value_range, progress) for each in array]
         if isinstance(array, (list, tuple)) or _device.has(array):
-            result = self._run_on_device(array, progress=progress)
-            return _batches.floats_like(self, result, form) if form else result
+            return self._run_on_device(array, form, value_range, progress)
         several = _pictures.several(array)
         if several:
             return _pictures.stack([self._run(each, form, value_range, progress) for each in several])
@@ -194,9 +193,21 @@ class Pipeline:
         form = form or _batches.form_like(array, value_range)
         return form.of(result, array) if form else _pictures.like(array, result)
 
-    def _run_on_device(self, array, progress=None):
+    def _run_on_device(self, array, form=None, value_range=None, progress=None):
         several = isinstance(array, (list, tuple))
-        images = isinstance(array[0] if several else array, _batches.DeviceImage)
+        first = array[0] if several else array
+        if value_range is not None or _device.is_float(first):
+            given = array if several else [array]
+            samples = [_device.samples_of(self, each, value_range) for each in given]
+            results = self._run_on_device(samples if several else samples[0], form, progress=progress)
+            if form:
+                return results
+            results = [_batches.floats_like(self, *each) for each in zip(results if several else [results], (
+                _batches.form_like(each, value_range) for each in given))]
+            return results if several else results[0]
+        if form:
+            return _batches.floats_like(self, self._run_on_device(array, progress=progress), form)
+        images = isinstance(first, _batches.DeviceImage)
         handle, run = self._take(), _batches.run if images else _device.run_list if several else _device.run
         try:
             if not progress:
@@ -239,7 +250,7 @@ class Pipeline:
         """
         kind = number_of("gf_file_format", format, "format")
         if _pictures.on_device(array):
-            data = _batches.encode(self, [array], kind, views, lambda handle: watched(handle, progress))[0]
+            data = _batches.encode(self, [array], kind, views, value_range, lambda handle: watched(handle, progress))[0]
             return data if file is None else _streams.write(file, data)
         picture, owner = _pictures.picture(array, value_range)
         if file is None:
@@ -399,7 +410,7 @@ def run(chain, array, *, dtype=None, layout=None, channels=None, mean=None, std=
     """
     form = _batches.form_of(dtype, layout, channels, mean, std, scale)
     package = _device.package_of(type(array))
-    if package and not options and form is value_range is None and package.has(array):
+    if package and not options and form is value_range is None and package.has(array) and not package.is_float(array):
         number = package.number(array)
         return (_pipeline_on_device(chain, number) or _kept(chain, {"device": f"cuda:{number}"}))._queue(package, array, number)
     several = isinstance(array, (list, tuple))
@@ -466,7 +477,7 @@ def encode(array, format="auto", chain="", *, file=None, views=False, workers=No
     if _pictures.on_device(first):
         options.setdefault("device", f"cuda:{_device.number_of(first)}")
         if several:
-            return _batches.encode(_kept(chain, options), array, number_of("gf_file_format", format, "format"), views)
+            return _batches.encode(_kept(chain, options), array, number_of("gf_file_format", format, "format"), views, value_range)
     if several:
         return _each(lambda pipeline, each: pipeline.encode(each, format, views=views, value_range=value_range), array, workers, chain, options)
     return _kept(chain, options).encode(array, format, file=file, views=views, value_range=value_range)
