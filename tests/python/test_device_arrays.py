@@ -132,9 +132,10 @@ class Arrays(unittest.TestCase):
 
     def test_lists(self):
         for pictures in ([picture(i) for i in range(5)], (picture(1), picture(2, 10)), [picture(3, channels=1)],
-                         [picture(1), picture(2, channels=1)], [picture(i, 400, 900) for i in range(2)]):
+                         [picture(1), picture(2, channels=1)], [picture(i, 400, 900) for i in range(2)],
+                         [picture(i, 800, 1800) for i in range(2)]):
             self.check_list(pictures)
-        self.assertEqual(self.batches, [5])
+        self.assertEqual(self.batches, [5, 2])
         self.assertEqual(self.pipeline.run([]), [])
 
     def test_results_that_are_kept(self):
