@@ -247,7 +247,7 @@ static inline const char *default_chain(const struct gf_filter *filter, char *te
 }
 
 /* Calls use(chain) for the default chain of every filter, and again with every choice of every
- * parameter. */
+ * parameter: with OpenCV beside a kernel that it has. */
 static inline void each_filter_chain(void (*use)(const char *chain, void *context), void *context)
 {
     const struct gf_filter *filter;
@@ -268,6 +268,8 @@ static inline void each_filter_chain(void (*use)(const char *chain, void *contex
                 else
                     snprintf(chain, sizeof chain, "%s%c%s=%s", base, strchr(base, '=') ? ':' : '=',
                              param->name, param->choices[c]);
+                if (!strcmp(param->choices[c], "opencv") || !strcmp(param->choices[c], "cv2"))
+                    strcat(chain, ":kernel=area");
                 use(chain, context);
             }
         }

@@ -208,6 +208,13 @@ static enum gf_status run_chain(struct gf_selftester *test, int set, int fused, 
     return status;
 }
 
+/* Chains of one filter with words that the sets do not have together. */
+static const char *const more_chains[] = {
+    "resize=70%:130%:linear:like=opencv",
+    "resize=130%:110%:area:like=opencv",
+    "resize=60%:30%:area:like=opencv",
+};
+
 static enum gf_status run_filter(struct gf_selftester *test, const struct gf_filter *filter,
                                  int channels, int bits, char *text, struct gf_error *error)
 {
@@ -221,6 +228,12 @@ static enum gf_status run_filter(struct gf_selftester *test, const struct gf_fil
             selftest_chain(filter, set, text);
             GF_TRY(run_chain(test, set, fused, channels, bits, text, error));
         }
+    }
+    for (size_t i = 0; i < sizeof more_chains / sizeof *more_chains; i++) {
+        if (strncmp(more_chains[i], gf_filter_name(filter), strcspn(more_chains[i], "=")))
+            continue;
+        strcpy(text, more_chains[i]);
+        GF_TRY(run_chain(test, GF_SELFTEST_DEFAULT, 0, channels, bits, text, error));
     }
     report(test, filter, channels, bits);
     return GF_OK;

@@ -254,15 +254,16 @@ static void test_long_batches(void **state)
  * where they lie, or, by kernels that cannot, in smaller stacks. */
 static void test_large_batches(void **state)
 {
-    static const char *const chains[] = {"resize=23:17:like=pillow", "resize=23:17:lanczos3",
-                                         "resize=23:17:linear", "resize=23:17:nearest",
-                                         "resize=23:17,blur"};
+    static const char *const chains[] = {"resize=23:17:like=pillow",      "resize=23:17:lanczos3",
+                                         "resize=23:17:linear",           "resize=23:17:nearest",
+                                         "resize=23:17:area:like=opencv", "resize=23:17,blur"};
     need_gpu();
     for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
         check_batch(chains[c], format_of(1403, 1100, 3, 8), ANYWHERE, ANYWHERE);
         check_batch(chains[c], format_of(61, 47, 4, 8), ANYWHERE, ONE_BELOW_THE_OTHER);
         check_batch(chains[c], format_of(61, 47, 2, 8), ONE_BELOW_THE_OTHER, WITH_GAPS);
-        check_batch(chains[c], format_of(61, 47, 1, 16), AT_ODD_ADDRESSES, ANYWHERE);
+        if (!strstr(chains[c], "opencv"))
+            check_batch(chains[c], format_of(61, 47, 1, 16), AT_ODD_ADDRESSES, ANYWHERE);
     }
 }
 

@@ -1,6 +1,8 @@
-/* The stages of like=pillow: in bands and whole, for extreme boxes and scales. Their samples are
- * compared with Pillow's in tests/python/test_pillow.py. */
+/* The stages of like=pillow and like=opencv: in bands and whole, for extreme boxes and scales.
+ * Their samples are compared with Pillow's and OpenCV's in tests/python/test_pillow.py and
+ * test_opencv.py. */
 #include "one_stage.h"
+#include "filters/resize/opencv.h"
 #include "filters/resize/pillow.h"
 
 static struct gf_error error;
@@ -46,10 +48,23 @@ static void check_reduce(const struct gf_image *in, const void *context)
         assert_same_in_bands("reduce", &gf_reduce_filter, &some[i], in);
 }
 
+static void check_opencv(const struct gf_image *in, const void *context)
+{
+    const int w = in->format.width, h = in->format.height;
+    const int sizes[][2] = {
+        {w, 2 * h + 1},   {2 * w, h}, {(w + 1) / 2, (h + 1) / 2}, {(w + 2) / 3, (h + 1) / 2},
+        {w, (h + 4) / 5}, {1, 1}};
+    for (int i = 0; in->format.bits == 8 && i < 6 * 2; i++) {
+        const struct gf_opencv_params params = {i % 2 == 1, sizes[i / 2][0], sizes[i / 2][1]};
+        assert_same_in_bands("opencv", &gf_opencv_filter, &params, in);
+    }
+}
+
 static void test_bands(void **state)
 {
     each_stage_picture(20000, check_resize, NULL);
     each_stage_picture(20000, check_reduce, NULL);
+    each_stage_picture(20000, check_opencv, NULL);
 }
 
 /* The rows between the passes are never more than the picture has. */
@@ -92,17 +107,41 @@ static void test_refused(void **state)
     }
 }
 
+static void test_opencv_refused(void **state)
+{
+    static const struct {
+        struct gf_opencv_params params;
+        struct gf_format format;
+        const char *text;
+    } cases[] = {
+        {{true, 65536, 1}, {4, 4, 1, 8}, "opencv: 65536x1 is larger than 65535 pixels a side"},
+        {{false, 1, 1}, {4, 4, 1, 16}, "opencv: like=opencv takes samples of 8 bits only"},
+        {{true, 1, 1},
+         {4096, 2057, 1, 8},
+         "opencv: OpenCV's sums of blocks of 8425472 pixels overflow: like=none"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gf_stage stage;
+        assert_int_equal(
+            gf_stage_bind(&stage, &gf_opencv_filter, &cases[i].params, cases[i].format, &error),
+            GF_ERROR_USAGE);
+        assert_string_equal(error.text, cases[i].text);
+    }
+}
+
 /* A stage with the name of a filter would get that filter's variants, which read its parameters. */
 static void test_names(void **state)
 {
     assert_null(gf_filter_find(gf_pillow_filter.name));
     assert_null(gf_filter_find(gf_reduce_filter.name));
+    assert_null(gf_filter_find(gf_opencv_filter.name));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bands), cmocka_unit_test(test_scratch),
                                        cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_opencv_refused),
                                        cmocka_unit_test(test_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -335,6 +335,12 @@ static void test_refused(void **state)
                    "resize: Pillow has no light=linear: like=pillow");
     assert_refused("resize=10:like=pillow:load=reduced", 40, 30,
                    "resize: Pillow has no load=reduced: like=pillow");
+    assert_refused("resize=10:like=opencv", 40, 30,
+                   "resize: like=opencv needs kernel=linear or kernel=area");
+    assert_refused("resize=10:like=cv2:kernel=area:load=reduced", 40, 30,
+                   "resize: OpenCV has no load=reduced: like=cv2");
+    assert_refused("resize=10:like=cv2:kernel=area:reducing_gap=2", 40, 30,
+                   "resize: reducing_gap needs like=pillow");
     assert_refused("resize=10:like=pillow:reducing_gap=0.5", 40, 30,
                    "resize: reducing_gap=0.5 is less than 1");
     assert_refused("resize=10:9:like=pillow:box=1 2 3", 40, 30, "resize: box is not four numbers");

@@ -1,14 +1,13 @@
-/* Resizing with Pillow's very samples: both passes by tiles in shared memory, and Image.reduce().
- */
+/* Resizing with Pillow's or OpenCV's very samples: both passes by tiles in shared memory; and
+ * Image.reduce(). */
 #include "cuda/filters/resize/resize.cuh"
-#include "filters/resize/pillow.h"
+#include "filters/resize/opencv.h"
 
 constexpr int WIDTH = 32; /* columns of a tile: a lane's is the same in both passes */
 constexpr int WARPS = 8, THREADS = WIDTH * WARPS;
 constexpr int PAIR = 2;            /* rows that a thread computes together in the first pass */
 constexpr int EACH = 4;            /* and in the second */
 constexpr int ROWS = WARPS * EACH; /* rows of a tile of the result */
-constexpr int STRIP = 4 * ROWS;    /* rows of a strip of the input: all of most tiles */
 
 /* Arrays of struct gf_pillow_axis in device memory. */
 struct pillow_args {
@@ -17,24 +16,68 @@ struct pillow_args {
     const int *column_start, *column_count, *row_start, *row_count;
     const void *column_weight, *row_weight;
     bool premultiplies, straightens;
+    int shift; /* as in struct gf_opencv */
+    float factor;
     struct stacked stack;
 };
 
-template <class Sample> struct sums_of; /* what sums and weights of such samples are */
-template <> struct sums_of<unsigned char> {
-    typedef int type;
+/* What is computed: of samples of Sample, sums of Sum, which begin with FIRST and are Between
+ * between the passes; product() is of a row, the sums of columns are of plain products. */
+template <class Sample_, class Between_, class Sum_> struct sums_of {
+    typedef Sample_ Sample;
+    typedef Between_ Between;
+    typedef Sum_ Sum;
+    static constexpr int FIRST = 0;
+    /* Rows of a strip of the input: all of most tiles. */
+    static constexpr int STRIP = (sizeof(Between) == 4 ? 2 : 4) * ROWS;
+    static __device__ __forceinline__ Sum product(const pillow_args &, Between v, Sum weight)
+    {
+        return v * weight;
+    }
+};
+struct pillow_bytes : sums_of<unsigned char, unsigned char, int> {
     static constexpr int FIRST = 1 << (GF_PILLOW_BITS - 1);
-    static __device__ __forceinline__ int rounded(int sum)
+    static __device__ __forceinline__ int between(int sum)
+    {
+        return gf_pillow_byte(sum);
+    }
+    static __device__ __forceinline__ int result(const pillow_args &, int sum)
     {
         return gf_pillow_byte(sum);
     }
 };
-template <> struct sums_of<unsigned short> {
-    typedef double type;
-    static constexpr int FIRST = 0;
-    static __device__ __forceinline__ int rounded(double sum)
+struct pillow_words : sums_of<unsigned short, unsigned short, double> {
+    static __device__ __forceinline__ int between(double sum)
     {
         return gf_pillow_word(sum);
+    }
+    static __device__ __forceinline__ int result(const pillow_args &, double sum)
+    {
+        return gf_pillow_word(sum);
+    }
+};
+struct opencv_integers : sums_of<unsigned char, int, int> {
+    static __device__ __forceinline__ int between(int sum)
+    {
+        return sum >> GF_OPENCV_DROPPED;
+    }
+    static __device__ __forceinline__ int product(const pillow_args &args, int v, int weight)
+    {
+        return (v * weight) >> args.shift;
+    }
+    static __device__ __forceinline__ int result(const pillow_args &args, int sum)
+    {
+        return gf_opencv_result(sum, args.factor);
+    }
+};
+struct opencv_floats : sums_of<unsigned char, float, float> {
+    static __device__ __forceinline__ float between(float sum)
+    {
+        return sum;
+    }
+    static __device__ __forceinline__ int result(const pillow_args &, float sum)
+    {
+        return gf_opencv_rounded(sum);
     }
 };
 
@@ -66,10 +109,10 @@ static __device__ __forceinline__ void load_pixel(const Sample *pixel, bool prem
 /* Adds pixels of PAIR rows, four at a time, of bytes that are loaded as words: the pixels of
  * `count` for which the row has whole words. Returns how many it has added. The rows are `start`
  * bytes from the rows' beginnings, of `row_bytes` bytes. */
-template <int CHANNELS>
+template <class Sum, int CHANNELS>
 static __device__ __forceinline__ int add_fours(const unsigned char *const (&row)[PAIR], int start,
-                                                int row_bytes, const int *weight, int count,
-                                                bool premultiplies, int (&sum)[PAIR][CHANNELS])
+                                                int row_bytes, const Sum *weight, int count,
+                                                bool premultiplies, Sum (&sum)[PAIR][CHANNELS])
 {
     const int whole = row_bytes / 4 - start / 4 - 1; /* words behind the first */
     const int end = min(count / 4, whole / CHANNELS) * 4;
@@ -86,7 +129,8 @@ static __device__ __forceinline__ int add_fours(const unsigned char *const (&row
 #pragma unroll 1
     for (int k = 0; k < end; k += 4) {
         const int4 four = __ldg((const int4 *)(weight + k));
-        const int w[4] = {four.x, four.y, four.z, four.w};
+        Sum w[4];
+        memcpy(w, &four, sizeof w);
 #pragma unroll
         for (int i = 0; i < PAIR; i++) {
             uint32_t bytes[CHANNELS];
@@ -122,13 +166,13 @@ template <class Sum> struct inputs_of {
 
 /* Computes PAIR rows of a strip, from row `first` of the picture on, of which those before `end`
  * exist, in one column. */
-template <class Sample, int CHANNELS>
+template <class Sums, int CHANNELS>
 static __device__ __forceinline__ void
-make_rows(const struct pillow_args &args,
-          const struct inputs_of<typename sums_of<Sample>::type> &its, int first, int end,
-          struct between<Sample, CHANNELS> (*strip)[WIDTH])
+make_rows(const struct pillow_args &args, const struct inputs_of<typename Sums::Sum> &its,
+          int first, int end, struct between<typename Sums::Between, CHANNELS> (*strip)[WIDTH])
 {
-    typedef typename sums_of<Sample>::type Sum;
+    typedef typename Sums::Sample Sample;
+    typedef typename Sums::Sum Sum;
     const struct view_pair &p = args.p;
     const unsigned char *const in = picture_in(p, args.stack, (int)blockIdx.z);
     const Sample *row[PAIR];
@@ -136,15 +180,15 @@ make_rows(const struct pillow_args &args,
     int k = 0;
 #pragma unroll
     for (int i = 0; i < PAIR; i++) {
-        const int y = min(first + i, end - 1) - p.in_y;
+        const int y = max(min(first + i, min(end, p.height) - 1), 0) - p.in_y;
         row[i] = (const Sample *)(in + y * (ptrdiff_t)p.in_pitch) + its.start * CHANNELS;
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
-            sum[i][c] = sums_of<Sample>::FIRST;
+            sum[i][c] = Sums::FIRST;
     }
     if constexpr (sizeof(Sample) == 1)
-        k = add_fours<CHANNELS>(row, its.start * CHANNELS, p.width * CHANNELS, its.weight,
-                                its.count, args.premultiplies, sum);
+        k = add_fours<Sum, CHANNELS>(row, its.start * CHANNELS, p.width * CHANNELS, its.weight,
+                                     its.count, args.premultiplies, sum);
     for (; k < its.count; k++) {
         const Sum w = __ldg(its.weight + k);
 #pragma unroll
@@ -158,37 +202,39 @@ make_rows(const struct pillow_args &args,
     }
 #pragma unroll
     for (int i = 0; i < PAIR; i++) {
-        struct between<Sample, CHANNELS> pixel = {
+        struct between<typename Sums::Between, CHANNELS> pixel = {
         };
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
-            pixel.v[c] = (Sample)sums_of<Sample>::rounded(sum[i][c]);
+            pixel.v[c] = (typename Sums::Between)Sums::between(sum[i][c]);
         strip[i][threadIdx.x % WIDTH] = pixel;
     }
 }
 
 /* Writes a pixel of the result. */
-template <class Sample, int CHANNELS>
-static __device__ __forceinline__ void
-store_pixel(const typename sums_of<Sample>::type (&sum)[CHANNELS], bool straightens, Sample *to)
+template <class Sums, int CHANNELS>
+static __device__ __forceinline__ void store_pixel(const struct pillow_args &args,
+                                                   const typename Sums::Sum (&sum)[CHANNELS],
+                                                   typename Sums::Sample *to)
 {
-    const int alpha = sums_of<Sample>::rounded(sum[CHANNELS - 1]);
+    const int alpha = Sums::result(args, sum[CHANNELS - 1]);
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
-        const int v = sums_of<Sample>::rounded(sum[c]);
-        const bool is_colour = CHANNELS % 2 == 0 && c < CHANNELS - 1 && straightens;
-        to[c] = (Sample)(is_colour ? gf_pillow_straight(v, alpha) : v);
+        const int v = Sums::result(args, sum[c]);
+        const bool is_colour = CHANNELS % 2 == 0 && c < CHANNELS - 1 && args.straightens;
+        to[c] = (typename Sums::Sample)(is_colour ? gf_pillow_straight(v, alpha) : v);
     }
 }
 
 /* The threads of a block make a strip, then each adds it to its EACH rows of the result. */
-template <class Sample, int CHANNELS>
+template <class Sums, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS, CHANNELS % 2 ? 4 : 3)
     pillow_kernel(const __grid_constant__ struct pillow_args args)
 {
-    typedef typename sums_of<Sample>::type Sum;
+    typedef typename Sums::Sample Sample;
+    typedef typename Sums::Sum Sum;
     const struct view_pair &p = args.p;
-    __shared__ struct between<Sample, CHANNELS> strip[STRIP][WIDTH];
+    __shared__ struct between<typename Sums::Between, CHANNELS> strip[Sums::STRIP][WIDTH];
     const int lane = threadIdx.x % WIDTH, own = threadIdx.x / WIDTH * EACH;
     const int x = blockIdx.x * WIDTH + lane, band_end = p.out_y + p.rows;
     const bool exists = x < args.out_width;
@@ -211,14 +257,14 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS % 2 ? 4 : 3)
             end[i] = start[i] + __ldg(args.row_count + y);
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
-                sum[i][c] = sums_of<Sample>::FIRST;
+                sum[i][c] = Sums::FIRST;
         }
-        for (int from = top; from < bottom; from += STRIP) {
-            const int to = min(from + STRIP, bottom);
+        for (int from = top; from < bottom; from += Sums::STRIP) {
+            const int to = min(from + Sums::STRIP, bottom);
             __syncthreads();
 #pragma unroll 1
             for (int y = threadIdx.x / WIDTH * PAIR; exists && from + y < to; y += WARPS * PAIR)
-                make_rows<Sample, CHANNELS>(args, its, from + y, to, strip + y);
+                make_rows<Sums, CHANNELS>(args, its, from + y, to, strip + y);
             __syncthreads();
 #pragma unroll
             for (int i = 0; exists && i < EACH; i++) {
@@ -227,10 +273,11 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS % 2 ? 4 : 3)
                     (const Sum *)args.row_weight + (size_t)row * args.row_taps - start[i];
                 for (int at = max(start[i], from); at < min(end[i], to); at++) {
                     const Sum w = __ldg(weight + at);
-                    const struct between<Sample, CHANNELS> pixel = strip[at - from][lane];
+                    const struct between<typename Sums::Between, CHANNELS> pixel =
+                        strip[at - from][lane];
 #pragma unroll
                     for (int c = 0; c < CHANNELS; c++)
-                        sum[i][c] += pixel.v[c] * w;
+                        sum[i][c] += Sums::product(args, pixel.v[c], w);
                 }
             }
         }
@@ -238,21 +285,49 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS % 2 ? 4 : 3)
         for (int i = 0; i < EACH; i++) {
             const int y = tile + own + i;
             if (y <= last && exists)
-                store_pixel<Sample, CHANNELS>(
-                    sum[i], args.straightens,
-                    (Sample *)(out + (size_t)(y - p.out_y) * p.out_pitch) + (size_t)x * CHANNELS);
+                store_pixel<Sums, CHANNELS>(args, sum[i],
+                                            (Sample *)(out + (size_t)(y - p.out_y) * p.out_pitch) +
+                                                (size_t)x * CHANNELS);
         }
     }
 }
 
-template <class Sample, int CHANNELS>
+template <class Sums, int CHANNELS>
 static int launch_pillow(const struct pillow_args &args, cudaStream_t stream)
 {
     const int tiles = ceil_div(args.p.rows, ROWS);
     const dim3 grid(ceil_div(args.out_width, WIDTH), tiles < GRID_ROWS_MAX ? tiles : GRID_ROWS_MAX,
                     args.stack.count);
-    pillow_kernel<Sample, CHANNELS><<<grid, THREADS, 0, stream>>>(args);
+    pillow_kernel<Sums, CHANNELS><<<grid, THREADS, 0, stream>>>(args);
     return cudaGetLastError();
+}
+
+template <class Sums>
+static int launch_channels(const struct pillow_args &args, cudaStream_t stream)
+{
+    return for_channels(args.p.channels, [&](auto channels) {
+        return launch_pillow<Sums, decltype(channels)::value>(args, stream);
+    });
+}
+
+static struct pillow_args args_of(const struct gf_launch *launch,
+                                  const struct gf_pillow_axis &columns,
+                                  const struct gf_pillow_axis &rows)
+{
+    const char *const block = (const char *)launch->constants;
+    struct pillow_args args = {};
+    args.p = view_pair_of(launch, 0);
+    args.stack = stacked_of(launch);
+    args.out_width = launch->out.format.width;
+    args.column_taps = columns.taps;
+    args.row_taps = rows.taps;
+    args.column_start = (const int *)(block + columns.start);
+    args.column_count = (const int *)(block + columns.count);
+    args.row_start = (const int *)(block + rows.start);
+    args.row_count = (const int *)(block + rows.count);
+    args.column_weight = block + columns.weight;
+    args.row_weight = block + rows.weight;
+    return args;
 }
 
 extern "C" int gf_pillow_cuda(const struct gf_launch *launch)
@@ -261,20 +336,8 @@ extern "C" int gf_pillow_cuda(const struct gf_launch *launch)
     const struct gf_pillow_params *const resize =
         (const struct gf_pillow_params *)launch->stage->params;
     const struct gf_format format = launch->out.format;
-    const char *const block = (const char *)launch->constants;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    struct pillow_args args = {};
-    args.p = view_pair_of(launch, 0);
-    args.stack = stacked_of(launch);
-    args.out_width = format.width;
-    args.column_taps = pillow->columns.taps;
-    args.row_taps = pillow->rows.taps;
-    args.column_start = (const int *)(block + pillow->columns.start);
-    args.column_count = (const int *)(block + pillow->columns.count);
-    args.row_start = (const int *)(block + pillow->rows.start);
-    args.row_count = (const int *)(block + pillow->rows.count);
-    args.column_weight = block + pillow->columns.weight;
-    args.row_weight = block + pillow->rows.weight;
+    struct pillow_args args = args_of(launch, pillow->columns, pillow->rows);
     args.premultiplies = !resize->from_premultiplied;
     args.straightens = !resize->to_premultiplied;
     if (!pillow->columns.taps) {
@@ -285,11 +348,19 @@ extern "C" int gf_pillow_cuda(const struct gf_launch *launch)
         nearest.row_start = args.row_start;
         return gf_resize_pick(nearest, format.channels * format.bits / 8, stream);
     }
-    if (format.bits == 16)
-        return launch_pillow<unsigned short, 1>(args, stream);
-    return for_channels(format.channels, [&](auto channels) {
-        return launch_pillow<unsigned char, decltype(channels)::value>(args, stream);
-    });
+    return format.bits == 16 ? launch_pillow<pillow_words, 1>(args, stream)
+                             : launch_channels<pillow_bytes>(args, stream);
+}
+
+extern "C" int gf_opencv_cuda(const struct gf_launch *launch)
+{
+    const struct gf_opencv *const opencv = (const struct gf_opencv *)launch->stage->constants;
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    struct pillow_args args = args_of(launch, opencv->columns, opencv->rows);
+    args.shift = opencv->shift;
+    args.factor = opencv->factor;
+    return opencv->floats ? launch_channels<opencv_floats>(args, stream)
+                          : launch_channels<opencv_integers>(args, stream);
 }
 
 extern "C" int gf_pillow_stacked_cuda(const struct gf_launch *launch)
@@ -298,6 +369,12 @@ extern "C" int gf_pillow_stacked_cuda(const struct gf_launch *launch)
     return pillow->columns.taps && launch->stack.count <= GRID_ROWS_MAX
                ? gf_pillow_cuda(launch)
                : (int)cudaErrorNotSupported;
+}
+
+extern "C" int gf_opencv_stacked_cuda(const struct gf_launch *launch)
+{
+    return launch->stack.count <= GRID_ROWS_MAX ? gf_opencv_cuda(launch)
+                                                : (int)cudaErrorNotSupported;
 }
 
 /* ---- Image.reduce() ---- */

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "filters/crop/crop.h"
 #include "filters/pad/pad.h"
+#include "filters/resize/opencv.h"
 #include "filters/resize/pillow.h"
 #include "pixel/resample/resample.h"
 #include "pixel/stencil.h"
@@ -138,8 +139,8 @@ static const char *const lights[] = {"srgb", "linear", NULL};
 static const char *const resize_fits[] = {"fill", "inside", "cover", "contain", NULL};
 static const char *const onlies[] = {"any", "shrink", "enlarge", NULL};
 static const char *const resize_loads[] = {"full", "reduced", NULL};
-/* PIL is another name of pillow. */
-const char *const gf_resize_likes[] = {"none", "pillow", "PIL", "pillow13", NULL};
+/* PIL is another name of pillow, and cv2 of opencv. */
+static const char *const likes[] = {"none", "pillow", "PIL", "pillow13", "opencv", "cv2", NULL};
 static const char *const boxes[] = {"whole", NULL}, *const box_matrices[] = {"0 0 0 0"};
 
 static const struct gf_param resize_params[] = {
@@ -164,8 +165,9 @@ static const struct gf_param resize_params[] = {
     GF_PARAM_CHOICE(struct gf_resize_params, load, GF_LOAD_FULL, resize_loads,
                     "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
                     "of the file, that is at least twice the size"),
-    GF_PARAM_CHOICE(struct gf_resize_params, like, GF_LIKE_NONE, gf_resize_likes,
-                    "the very samples of Image.resize() of Pillow 10 to 12, or 13"),
+    GF_PARAM_CHOICE(struct gf_resize_params, like, GF_LIKE_NONE, likes,
+                    "the very samples of Image.resize() of Pillow 10 to 12, or 13; of OpenCV's "
+                    "x86-64 wheels 4.5 to 5.0, for linear and area of 8 bits"),
     GF_PARAM(struct gf_resize_params, reducing_gap, 0, 0, 100,
              "with like=pillow: its reducing_gap, from 1 on"),
     GF_PARAM_MATRIX_OF(struct gf_resize_params, box, false, 0, GF_RESIZE_SIDE_MAX, boxes,
@@ -189,19 +191,29 @@ static bool has_box(const struct gf_resize_params *resize)
     return box[0] > 0 || box[1] > 0 || box[2] > 0 || box[3] > 0;
 }
 
-/* Refuses what Pillow does not define. */
+static bool is_opencv(const struct gf_resize_params *resize)
+{
+    return resize->like == GF_LIKE_OPENCV || resize->like == GF_LIKE_CV2;
+}
+
+/* Refuses what Pillow and OpenCV do not define. */
 static enum gf_status check_like(const struct gf_resize_params *resize, struct gf_error *error)
 {
     const float *const box = resize->box.value;
     const char *refused = NULL;
-    if (resize->like == GF_LIKE_NONE)
+    if (resize->like == GF_LIKE_NONE || is_opencv(resize))
         refused = has_box(resize) ? "box" : resize->reducing_gap > 0 ? "reducing_gap" : NULL;
     if (refused)
         return gf_fail(error, GF_ERROR_USAGE, "%s needs like=pillow", refused);
     if (resize->like != GF_LIKE_NONE)
         refused = resize->light ? "light=linear" : resize->load ? "load=reduced" : NULL;
     if (refused)
-        return gf_fail(error, GF_ERROR_USAGE, "Pillow has no %s: like=pillow", refused);
+        return gf_fail(error, GF_ERROR_USAGE, "%s has no %s: like=%s",
+                       is_opencv(resize) ? "OpenCV" : "Pillow", refused, likes[resize->like]);
+    if (is_opencv(resize) && kernel_of(resize) != GF_RESAMPLE_LINEAR &&
+        kernel_of(resize) != GF_RESAMPLE_AREA)
+        return gf_fail(error, GF_ERROR_USAGE, "like=%s needs kernel=linear or kernel=area",
+                       likes[resize->like]);
     if (resize->reducing_gap > 0 && resize->reducing_gap < 1)
         return gf_fail(error, GF_ERROR_USAGE, "reducing_gap=%g is less than 1",
                        resize->reducing_gap);
@@ -314,10 +326,10 @@ static void add_cut(const struct gf_resize_params *resize, const struct gf_resiz
         gf_parts_add(parts, &gf_crop_filter, &crop, sizeof crop);
 }
 
-/* Appends the stages of like=pillow. A picture that was read at a fraction of its size has sides
- * that are rounded up. */
-static void add_pillow(const struct gf_resize_params *resize, const struct gf_extent *extent,
-                       struct gf_parts *parts)
+/* Appends the stages of like=. A picture that was read at a fraction of its size has sides that are
+ * rounded up. */
+static void add_like(const struct gf_resize_params *resize, const struct gf_extent *extent,
+                     struct gf_parts *parts)
 {
     const struct gf_resize_size *const size = &resize->size;
     const int width = (int)ceil(size->in_w), height = (int)ceil(size->in_h);
@@ -332,7 +344,13 @@ static void add_pillow(const struct gf_resize_params *resize, const struct gf_ex
         extent->has_alpha && !is_13 ? 0 : resize->reducing_gap; /* as Pillow has it */
     const bool is_whole = pillow.box[0] == 0 && pillow.box[1] == 0 &&
                           pillow.box[2] == (float)width && pillow.box[3] == (float)height;
-    if (pillow.width != width || pillow.height != height || !is_whole)
+    const struct gf_opencv_params opencv = {kernel_of(resize) == GF_RESAMPLE_AREA, pillow.width,
+                                            pillow.height};
+    if (pillow.width == width && pillow.height == height && is_whole)
+        return;
+    if (is_opencv(resize))
+        gf_parts_add(parts, &gf_opencv_filter, &opencv, sizeof opencv);
+    else
         gf_pillow_parts(&pillow, width, height, gap, is_13 ? 13 : 12, parts);
 }
 
@@ -352,7 +370,7 @@ static void resize_expand(const void *params, const struct gf_extent *extent,
     resize.size.w = finds ? size.full_w : size.w;
     resize.size.h = finds ? size.full_h : size.h;
     if (resize.like != GF_LIKE_NONE)
-        add_pillow(&resize, extent, parts);
+        add_like(&resize, extent, parts);
     else if (!unscaled)
         gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
     if (unscaled || finds || resize.like != GF_LIKE_NONE)

@@ -9,7 +9,14 @@ enum { GF_RESIZE_SIDE_MAX = 65535 };
 enum gf_fit { GF_FIT_FILL, GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN };
 enum gf_resize_only { GF_RESIZE_ANY, GF_RESIZE_SHRINK, GF_RESIZE_ENLARGE };
 enum gf_resize_load { GF_LOAD_FULL, GF_LOAD_REDUCED };
-enum gf_resize_like { GF_LIKE_NONE, GF_LIKE_PILLOW, GF_LIKE_PIL, GF_LIKE_PILLOW13 };
+enum gf_resize_like {
+    GF_LIKE_NONE,
+    GF_LIKE_PILLOW,
+    GF_LIKE_PIL,
+    GF_LIKE_PILLOW13,
+    GF_LIKE_OPENCV,
+    GF_LIKE_CV2,
+};
 
 /* A picture of in_w x in_h pixels is scaled to full_w x full_h pixels, of which w x h pixels,
  * placed by gravity, are computed. */
@@ -28,8 +35,6 @@ struct gf_resize_params {
      * that it appends. */
     struct gf_resize_size size;
 };
-
-extern const char *const gf_resize_likes[];
 
 /* Returns the size that the user requests for a picture of width x height pixels. */
 struct gf_resize_size gf_resize_asked(const struct gf_resize_params *resize, int width, int height);

@@ -19,6 +19,7 @@ enum { LOAD_REDUCED, LOAD_FULL };
 
 static const char *const thumbnail_fits[] = {"inside", "cover", "contain", NULL};
 static const char *const thumbnail_loads[] = {"reduced", "full", NULL};
+static const char *const thumbnail_likes[] = {"none", "pillow", "PIL", "pillow13", NULL};
 
 static const struct gf_param thumbnail_params[] = {
     GF_PARAM_LENGTH(struct thumbnail, w, 0.001, GF_RESIZE_SIDE_MAX, "columns at most"),
@@ -36,7 +37,7 @@ static const struct gf_param thumbnail_params[] = {
     GF_PARAM_CHOICE(struct thumbnail, load, LOAD_REDUCED, thumbnail_loads,
                     "reduced: a chain's first filter gets a JPEG at 1/2, 1/4 or 1/8, or a level "
                     "of the file, that is at least twice the size"),
-    GF_PARAM_CHOICE(struct thumbnail, like, GF_LIKE_NONE, gf_resize_likes,
+    GF_PARAM_CHOICE(struct thumbnail, like, GF_LIKE_NONE, thumbnail_likes,
                     "the very samples of Pillow's Image.thumbnail()"),
     {0},
 };
