@@ -29,6 +29,14 @@ static inline enum gf_status gf_fail_memory(struct gf_error *error)
             return gf_tried; \
     } while (0)
 
+/* Makes the next call unless one before has failed: `status` stays the first failure. It is for
+ * functions that have something to close or to free. */
+#define GF_THEN(status, call) \
+    do { \
+        if (!(status)) \
+            (status) = (call); \
+    } while (0)
+
 /* Returns from the function with GF_ERROR_USAGE if the argument is NULL:
  * "gf_pipeline_run_file: output is NULL". */
 #define GF_NOT_NULL(argument, error) \

@@ -567,8 +567,7 @@ enum gf_status gf_chain_add(char **chain, const char *filter, const struct gf_ar
     enum gf_status status = put_arguments(file, arguments, count, error);
     if (fclose(file) && !status)
         status = gf_fail_memory(error);
-    if (!status)
-        status = check_arguments(found, text, error);
+    GF_THEN(status, check_arguments(found, text, error));
     char *const longer = status ? NULL : longer_chain(*chain, found->name, text);
     if (!status && !longer)
         status = gf_fail_memory(error);

@@ -102,8 +102,7 @@ static enum gf_status bind_items(struct gf_plan *plan, const struct gf_plan_item
             stage->written = own->written;
             i++;
         }
-        if (!status)
-            status = bind_kernel(stage, own, error);
+        GF_THEN(status, bind_kernel(stage, own, error));
         format = stage->out;
         plan->stage_count += !status;
     }
@@ -222,10 +221,8 @@ static enum gf_status add_colour(struct builder *b, struct gf_plan_item item,
     enum gf_status status = GF_OK;
     if (b->icc.hdr[1] && item.filter != &gf_tonemap_filter)
         status = add_tonemap(b, &item, error);
-    if (!status)
-        status = shape(b, &item, &out, error);
-    if (!status)
-        status = item.filter->colours(item.params, b->format, &b->icc, &to, error);
+    GF_THEN(status, shape(b, &item, &out, error));
+    GF_THEN(status, item.filter->colours(item.params, b->format, &b->icc, &to, error));
     /* Colours that no profile describes are not converted; tonemap leaves what is not HDR as it
      * is. */
     if (!status && !b->icc.hdr[1] && (b->icc.unsaid || item.filter == &gf_tonemap_filter))
@@ -453,14 +450,12 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
         plan->in.width = request->window.width;
         plan->in.height = request->window.height;
     }
-    if (!status)
-        status = bind_items(plan, b.item, b.count, b.no_fuse, error);
+    GF_THEN(status, bind_items(plan, b.item, b.count, b.no_fuse, error));
     plan->fuses = !b.no_fuse;
     plan->on_device = request->on_device;
     if (!status && plan->fuses && !request->apart)
         status = gf_plan_fuse(plan, error);
-    if (!status)
-        status = gf_plan_cut_segments(plan, error);
+    GF_THEN(status, gf_plan_cut_segments(plan, error));
     plan->icc = b.icc;
     free(b.item);
     if (status)

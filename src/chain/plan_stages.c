@@ -382,8 +382,7 @@ enum gf_status gf_plan_cut(const struct gf_plan *plan, int first, int end, struc
     enum gf_status status = part->stage ? GF_OK : gf_fail_memory(error);
     if (!status && plan->fuses)
         status = gf_plan_fuse(part, error);
-    if (!status)
-        status = gf_plan_cut_segments(part, error);
+    GF_THEN(status, gf_plan_cut_segments(part, error));
     if (status)
         gf_plan_free(part);
     return status;

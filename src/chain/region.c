@@ -480,8 +480,7 @@ enum gf_status gf_region_plan(const struct gf_region_request *request, struct gf
     if (!same)
         GF_TRY(plan_filter(request, in, channels, owner, &plan, error));
     enum gf_status status = check_plan(request, &plan, error);
-    if (!status)
-        status = make_run(request, &plan, same ? 0 : channels, owner, parts, error);
+    GF_THEN(status, make_run(request, &plan, same ? 0 : channels, owner, parts, error));
     gf_plan_free(&plan);
     return status;
 }

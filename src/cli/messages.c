@@ -186,11 +186,9 @@ enum gf_status gf_report_write(struct gf_output *output, gf_report_writer *write
     /* For a stream of pictures each report replaces the one before, so that the file keeps the
      * last. */
     enum gf_status status = gf_output_rewind(output, error);
-    if (!status)
-        status = write(file, context, error);
+    GF_THEN(status, write(file, context, error));
     if (fclose(file) && !status && !stream.status)
         status = gf_fail_memory(error);
-    if (!status)
-        status = stream.status;
+    GF_THEN(status, stream.status);
     return status ? status : gf_output_commit(output, error);
 }

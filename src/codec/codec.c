@@ -628,8 +628,7 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
     own.depth = gf_depth_in_file(type, format, metadata ? metadata->bits : 0, options);
     enum gf_status status =
         metadata && metadata->move ? GF_OK : check_pixels(output, type, format, &own, error);
-    if (!status)
-        status = gf_metadata_for_output(metadata, in_file, type->tags, options, &kept, error);
+    GF_THEN(status, gf_metadata_for_output(metadata, in_file, type->tags, options, &kept, error));
     /* The palette and the parameters of a Y4M are part of the pixels, so that options->strip does
      * not remove them. */
     const bool copied =
@@ -647,8 +646,7 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
         kept.density_x = kept.density_y = 0;
         kept.density_is_ratio = false;
     }
-    if (!status)
-        status = put_density_in_exif(&kept, type, options, error);
+    GF_THEN(status, put_density_in_exif(&kept, type, options, error));
     if (status)
         return status;
     if (metadata) {

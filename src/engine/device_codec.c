@@ -491,9 +491,8 @@ enum gf_status gf_device_encode(struct gf_device_coders *coders, enum gf_file_fo
         if (error)
             *error = writing.error;
     }
-    if (!status)
-        status = sink->splice(sink, picture.data + writing.written, picture.size - writing.written,
-                              true, error);
+    GF_THEN(status, sink->splice(sink, picture.data + writing.written,
+                                 picture.size - writing.written, true, error));
     gf_coder_picture_return(&picture);
     return status;
 }

@@ -226,8 +226,7 @@ static enum gf_status open_segment(struct gf_resident *resident, struct gf_ready
         if (gf_stage_statistic(stage))
             continue;
         status = gf_stage_prepare(stage, error);
-        if (!status)
-            status = backend->calls->load(backend, NULL, stage, &pass->constants[i], error);
+        GF_THEN(status, backend->calls->load(backend, NULL, stage, &pass->constants[i], error));
     }
     return status;
 }
@@ -295,8 +294,7 @@ enum gf_status gf_resident_add(struct gf_resident *resident, struct gf_plan *pla
     }
     made->plan = *plan;
     *plan = (struct gf_plan){0};
-    if (!status)
-        status = open_plan(resident, made, error);
+    GF_THEN(status, open_plan(resident, made, error));
     if (status)
         close_plan(resident, made);
     else
@@ -377,8 +375,7 @@ resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
     const int last = ready->plan.segment_count - 1;
     struct gf_placement *const first = &ready->pass[0].in, *const end = &ready->pass[last].out;
     enum gf_status status = place_image(resident, in, &ready->copy[0], first, error);
-    if (!status)
-        status = place_image(resident, out, &ready->copy[1], end, error);
+    GF_THEN(status, place_image(resident, out, &ready->copy[1], end, error));
     if (last && !ready->plan.segment[0].count)
         ready->pass[0].out = ready->pass[1].in = gf_placement_borrow(first);
     if (!status && first->view.data != in->data)

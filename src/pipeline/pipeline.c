@@ -88,8 +88,7 @@ enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *c
     enum gf_status status = gf_pipeline_set_options(pipeline, options, error);
     if (!status && pipeline->options.sandbox == GF_SANDBOX_ALL)
         status = try_cells(&pipeline->options, error);
-    if (!status)
-        status = parse_within(chain, &pipeline->options, &pipeline->chain, error);
+    GF_THEN(status, parse_within(chain, &pipeline->options, &pipeline->chain, error));
     pipeline->chain.no_fuse = pipeline->options.no_fuse;
     return status;
 }
@@ -118,8 +117,7 @@ static enum gf_status configure_outputs(struct gf_pipeline *pipeline,
     for (int i = 1; !status && i < count; i++) {
         struct gf_output_choice *const choice = &pipeline->output[i];
         status = gf_options_check(&output[i].options, &choice->options, error);
-        if (!status)
-            status = parse_within(output[i].chain, &pipeline->options, &choice->chain, error);
+        GF_THEN(status, parse_within(output[i].chain, &pipeline->options, &choice->chain, error));
         choice->chain.no_fuse = pipeline->options.no_fuse;
         pipeline->outputs = i + 1;
     }

@@ -309,8 +309,7 @@ static enum gf_status test_device(struct gf_selftester *test, int device, struct
     if (!status && device >= 0)
         status = gf_device_describe(device, &info, error);
     test->architecture = info.code_architecture;
-    if (!status)
-        status = run_backend(test, error);
+    GF_THEN(status, run_backend(test, error));
     test->backend->calls->close(test->backend);
     return status;
 }

@@ -417,8 +417,7 @@ static enum gf_status serve_until_end(struct gf_server *server, struct gf_error 
     struct sigaction before[3];
     enum gf_status status = gf_server_place_take(server->identity.build, &server->place, error);
     (void)gf_visible_hide_others(server->settings->device);
-    if (!status)
-        status = gf_server_workers_open(server, error);
+    GF_THEN(status, gf_server_workers_open(server, error));
     if (status)
         return status;
     catch_signals(server->events, before, false);

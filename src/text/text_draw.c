@@ -532,8 +532,7 @@ enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *face
         gf_text.FT_Stroker_Set(d.stroker, lround(64 * style->outline), FT_STROKER_LINECAP_ROUND,
                                FT_STROKER_LINEJOIN_ROUND, 0);
     status = measure(&d, error);
-    if (!status)
-        status = draw_glyphs(&d, error);
+    GF_THEN(status, draw_glyphs(&d, error));
     if (!status) {
         const bool gray = !d.paint && is_gray(style->colour) && is_gray(style->background) &&
                           is_gray(style->shadow) && (!d.stroker || is_gray(style->edge));

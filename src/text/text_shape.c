@@ -324,8 +324,7 @@ static enum gf_status shape_lines(struct shaping *s, const char *text, struct gf
         int count;
         size_t bytes = 0;
         status = read_line(s, text, &count, &bytes, error);
-        if (!status)
-            status = shape_line(s, count, error);
+        GF_THEN(status, shape_line(s, count, error));
         text += bytes;
         if (status || !*text)
             break;

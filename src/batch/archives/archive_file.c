@@ -219,8 +219,7 @@ enum gf_status gf_archive_writer_open(const char *argument, const char *file,
         gf_output_set_options(opened->output,
                               (struct gf_output_options){options->no_clobber, options->sync, 0, 0});
     opened->max_bytes = options->max_output_bytes;
-    if (!status)
-        status = begin_archive(opened, argument, error);
+    GF_THEN(status, begin_archive(opened, argument, error));
     if (status) {
         gf_archive_writer_close(opened);
         return status;

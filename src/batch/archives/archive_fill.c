@@ -146,8 +146,7 @@ static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archi
     slot->kept =
         !why && !slot->item.is_link && ring->batch->request->on_failure == GF_ON_FAILURE_KEEP;
     enum gf_status status = gf_archive_name_outputs(ring, slot, !why, error);
-    if (!status)
-        status = gf_archive_prepare_results(ring, slot, error);
+    GF_THEN(status, gf_archive_prepare_results(ring, slot, error));
     if (!status && !why && size > ring->limit)
         return pass_large(ring, slot, error);
     if (!status && why)

@@ -471,8 +471,7 @@ enum gf_status gf_archive_each(const char *archive, gf_archive_taker *taker, voi
             status = take(reader, archive, &member, taker, context, error);
         gf_archive_member_free(&member);
     }
-    if (!status)
-        status = gf_archive_end(reader, &more, error);
+    GF_THEN(status, gf_archive_end(reader, &more, error));
     gf_archive_reader_close(reader);
     return status;
 }

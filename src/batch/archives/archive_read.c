@@ -347,8 +347,7 @@ enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_re
     struct gf_input *input;
     enum gf_status status = gf_archive_load(argument, error);
     *reader = NULL;
-    if (!status)
-        status = gf_input_open(gf_archive_path(argument), false, &input, error);
+    GF_THEN(status, gf_input_open(gf_archive_path(argument), false, &input, error));
     return status ? status : open_reader(input, 0, gf_input_size(input) >= 0, reader, error);
 }
 

@@ -390,9 +390,8 @@ enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
     ring->batch = batch;
     pthread_cond_init(&ring->to_do, NULL);
     enum gf_status status = open_ring(ring, error);
-    if (!status)
-        status =
-            batch->request->dry_run ? gf_batch_dry_run(batch, error) : fill_and_empty(ring, error);
+    GF_THEN(status,
+            batch->request->dry_run ? gf_batch_dry_run(batch, error) : fill_and_empty(ring, error));
     join_reader(ring, true);
     if (ring->open) /* the reader's thread never started */
         gf_archive_close(ring, ring->open);

@@ -310,8 +310,7 @@ static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
                                              .bytes_out = -1,
                                              .fingerprint = batch->fingerprint[number]};
     enum gf_status status = request->log ? gf_batch_log_add(request->log, &entry, error) : GF_OK;
-    if (!status)
-        status = note_written(slot, number, false, error);
+    GF_THEN(status, note_written(slot, number, false, error));
     if (!status && !gf_archive_record_add(&slot->archive->output[number].record, slot->name.path,
                                           why->status, why->text))
         status = gf_fail_memory(error);
@@ -379,8 +378,7 @@ static enum gf_status write_link(struct gf_archive_ring *ring, int number,
     } else {
         gf_archive_member_set_target(&slot->member, target);
         status = gf_archive_put(slot->archive->output[number].writer, &slot->member, error);
-        if (!status)
-            status = note_written(slot, number, true, error);
+        GF_THEN(status, note_written(slot, number, true, error));
     }
     free(target);
     return status;

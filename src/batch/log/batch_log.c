@@ -251,8 +251,7 @@ enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_
     pthread_mutex_lock(&log->lock);
     enum gf_status status = log->begun ? GF_OK : end_torn_line(log, error);
     log->begun |= !status;
-    if (!status)
-        status = write_line(log, entry, error);
+    GF_THEN(status, write_line(log, entry, error));
     pthread_mutex_unlock(&log->lock);
     return status;
 }

@@ -564,8 +564,7 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
             status = search_pattern(&search, argument);
         else
             status = search_path(&search, argument);
-        if (!status)
-            status = search_select_own(&search);
+        GF_THEN(status, search_select_own(&search));
     }
     parts_free(&search.parts);
     inputs->list = request->shards ? search.parts.list : 0;

@@ -265,10 +265,8 @@ enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *pat
     struct target *const output = sorted_targets(inputs, path, each, &outputs);
     struct target *const input = sorted_targets(inputs, NULL, 1, &count);
     enum gf_status status = output && input ? GF_OK : gf_fail_memory(error);
-    if (!status)
-        status = check_outputs(inputs, path, each, output, outputs, error);
-    if (!status)
-        status = check_inputs(inputs, output, outputs, input, count, own, each == 1, error);
+    GF_THEN(status, check_outputs(inputs, path, each, output, outputs, error));
+    GF_THEN(status, check_inputs(inputs, output, outputs, input, count, own, each == 1, error));
     free_targets(output, outputs);
     free_targets(input, count);
     return status;

@@ -89,8 +89,7 @@ static enum gf_status read_parts(struct gf_template *template, struct gf_error *
         if (*at == '{' && at[1] != '{') {
             struct gf_template_part part = {0};
             status = read_field(template->option, at + 1, &part, error);
-            if (!status)
-                status = add_part(template, part, error);
+            GF_THEN(status, add_part(template, part, error));
             at += strcspn(at, "}") + (strchr(at, '}') != NULL);
         } else {
             status = read_text(template, &at, error);

@@ -186,8 +186,7 @@ enum gf_status gf_page_open(struct gf_page *page, const char *path, struct gf_fo
     page->rows = status ? NULL : malloc(BAND_ROWS * gf_row_bytes(page->format));
     if (!status && !page->rows)
         status = gf_fail_memory(error);
-    if (!status)
-        status = gf_tiles_output_open(path, options, &page->output, error);
+    GF_THEN(status, gf_tiles_output_open(path, options, &page->output, error));
     if (status)
         return status;
     gf_output_set_options(page->output,

@@ -185,8 +185,7 @@ enum gf_status gf_places_write(struct gf_places *places, int page_width, int pag
     else
         put_json(places, page_width, page_height, file);
     enum gf_status status = fclose(file) || !text ? gf_fail_memory(error) : GF_OK;
-    if (!status)
-        status = gf_output_write(places->output, text, size, error);
+    GF_THEN(status, gf_output_write(places->output, text, size, error));
     free(text);
     return status ? status : gf_output_commit(places->output, error);
 }

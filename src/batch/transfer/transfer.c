@@ -438,10 +438,8 @@ static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_j
     enum gf_status status = record && out ? GF_OK : gf_fail_memory(&job->why);
     if (!status && job->outdated)
         status = store_empty(transfers, job->file, out, job->given, &job->why);
-    if (!status)
-        status = store_file(transfers, job->file, job->out, job->given, &job->why);
-    if (!status)
-        status = store_file(transfers, record, out, job->given, &job->why);
+    GF_THEN(status, store_file(transfers, job->file, job->out, job->given, &job->why));
+    GF_THEN(status, store_file(transfers, record, out, job->given, &job->why));
     unlink(job->file);
     if (record)
         unlink(record);

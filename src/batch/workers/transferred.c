@@ -192,10 +192,8 @@ enum gf_status gf_batch_work_on_transfers(struct gf_batch *batch, int workers,
     options.outputs = options.store ? gf_batch_outputs(batch->request) : 0;
     enum gf_status status =
         gf_transfers_open(&options, batch->request->inputs, look, batch, &batch->transfers, error);
-    if (!status)
-        status = gf_transfers_begin(batch->transfers, error);
-    if (!status)
-        status = gf_batch_work(batch, &supply, workers, error);
+    GF_THEN(status, gf_transfers_begin(batch->transfers, error));
+    GF_THEN(status, gf_batch_work(batch, &supply, workers, error));
     gf_transfers_close(batch->transfers);
     batch->transfers = NULL;
     return status;

@@ -473,8 +473,7 @@ static void worker_do_file(struct gf_batch_worker *worker)
     return_to_device(worker);
     do {
         status = worker->pipeline ? GF_OK : open_pipeline(worker, &why);
-        if (!status)
-            status = try_file(worker, &why);
+        GF_THEN(status, try_file(worker, &why));
         /* A pipe cannot be read again from its start. */
     } while (status && !gf_input_named_is_stream(worker->input->path) &&
              change_device(worker, status, &why));

@@ -426,10 +426,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         .bits = (int)image->depth,
         .is_lossless = image->matrixCoefficients == AVIF_MATRIX_COEFFICIENTS_IDENTITY,
         .colour = colours == 1 ? GF_STORED_PLAIN : GF_STORED_YCBCR};
-    if (!status)
-        status = apply_crop(avif, error);
-    if (!status)
-        status = gf_choose_frames(whole, avif->decoder->imageCount, error);
+    GF_THEN(status, apply_crop(avif, error));
+    GF_THEN(status, gf_choose_frames(whole, avif->decoder->imageCount, error));
     if (!status && !read_metadata(avif))
         status = gf_fail_memory(error);
     if (!status) {

@@ -203,8 +203,7 @@ static enum gf_status avif_encode(struct gf_whole_sink *sink, struct gf_error *e
     enum gf_status status = make_image(sink, &image, error);
     free(sink->pixels);
     sink->pixels = NULL;
-    if (!status)
-        status = write_image(sink, image, error);
+    GF_THEN(status, write_image(sink, image, error));
     if (image)
         gf_avif.avifImageDestroy(image);
     return status;
@@ -236,8 +235,7 @@ static enum gf_status avif_add(struct gf_whole_sink *sink, struct gf_error *erro
 {
     avifImage *image = NULL;
     enum gf_status status = sink->animation ? GF_OK : begin(sink, error);
-    if (!status)
-        status = make_image(sink, &image, error);
+    GF_THEN(status, make_image(sink, &image, error));
     if (!status) {
         const avifResult result = gf_avif.avifEncoderAddImage(
             sink->animation, image, gf_whole_sink_ticks(sink, sink->per_second),

@@ -238,8 +238,7 @@ static enum gf_status describe(struct bmp *bmp, uint32_t header, struct gf_error
         return fail(bmp, "its width is not above 0", error);
     enum gf_status status = gf_whole_source_describe(&bmp->whole, (uint64_t)width, (uint64_t)height,
                                                      channels, 8, 0, error);
-    if (!status)
-        status = check_length(bmp, (int)width, (int)height, error);
+    GF_THEN(status, check_length(bmp, (int)width, (int)height, error));
     bmp->width = (int)width;
     bmp->height = (int)height;
     if (has_runs(bmp))

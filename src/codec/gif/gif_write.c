@@ -285,8 +285,7 @@ static enum gf_status take_frame(struct gif_sink *sink, struct gf_error *error)
     mark(sink, disposal);
     if (!status && sink->next.drawn)
         status = gf_gif_colours_set(&sink->colours, &canvas, &sink->next, error);
-    if (!status)
-        status = check_lossless(sink, error);
+    GF_THEN(status, check_lossless(sink, error));
     if (status)
         return status;
     mark(sink, disposal);

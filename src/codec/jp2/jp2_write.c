@@ -219,11 +219,9 @@ static enum gf_status jp2_encode(struct gf_whole_sink *sink, struct gf_error *er
         image && boxes ? encode_image(sink, image, &stream, error) : gf_fail_memory(error);
     if (image)
         gf_jp2.opj_image_destroy(image);
-    if (!status)
-        status =
-            gf_output_write(sink->output, boxes, (size_t)(put_boxes(boxes, sink) - boxes), error);
-    if (!status)
-        status = gf_output_write(sink->output, stream.data, stream.size, error);
+    GF_THEN(status,
+            gf_output_write(sink->output, boxes, (size_t)(put_boxes(boxes, sink) - boxes), error));
+    GF_THEN(status, gf_output_write(sink->output, stream.data, stream.size, error));
     free(boxes);
     free(stream.data);
     return status;

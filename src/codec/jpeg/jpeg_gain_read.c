@@ -155,14 +155,12 @@ static enum gf_status read_map(struct hdr_source *source, const struct gf_blob *
     of_map.gain_map = GF_GAIN_MAP_DROP;
     GF_TRY(gf_input_open_memory(jpeg->data, jpeg->size, "the gain map", &input, error));
     enum gf_status status = gf_jpeg_source_open(input, &of_map, 0, &decoder, error);
-    if (!status)
-        status = gf_gain_map_check(decoder->format, picture->format, jpeg->size, options, error);
-    if (!status)
-        status = gf_source_read_all(decoder, &source->map, error);
+    GF_THEN(status,
+            gf_gain_map_check(decoder->format, picture->format, jpeg->size, options, error));
+    GF_THEN(status, gf_source_read_all(decoder, &source->map, error));
     if (!status && map->own_colours && decoder->metadata.icc.size)
         wish.colours = gf_metadata_icc(&decoder->metadata, decoder->format, options);
-    if (!status)
-        status = gf_gain_build(&wish, &source->gain, error);
+    GF_THEN(status, gf_gain_build(&wish, &source->gain, error));
     if (decoder)
         decoder->close(decoder);
     gf_input_close(input);
@@ -349,8 +347,7 @@ enum gf_status gf_jpeg_gain_open(struct gf_input *input, const struct gf_options
     struct gf_error why = {.text = ""};
     enum gf_status status =
         options->gain_map && gf_input_size(input) < 0 ? take_whole(input, options, error) : GF_OK;
-    if (!status)
-        status = gf_jpeg_source_open(input, options, 0, source, error);
+    GF_THEN(status, gf_jpeg_source_open(input, options, 0, source, error));
     if (status || is_another(input))
         return status;
     status = note_map(*source, error);

@@ -138,14 +138,11 @@ static enum gf_status encode(const struct gf_image *map, const struct gf_metadat
     GF_TRY(gf_output_open_memory("the gain map", &output, error));
     enum gf_status status =
         gf_jpeg_sink_open(output, map->format, metadata, &of_map, 0, &sink, error);
-    if (!status)
-        status = sink->write(sink, map->format.height, map->data, map->pitch, error);
-    if (!status)
-        status = sink->finish(sink, error);
+    GF_THEN(status, sink->write(sink, map->format.height, map->data, map->pitch, error));
+    GF_THEN(status, sink->finish(sink, error));
     if (sink)
         sink->close(sink);
-    if (!status)
-        status = gf_output_commit(output, error);
+    GF_THEN(status, gf_output_commit(output, error));
     if (!status)
         jpeg->data = gf_output_take(output, &jpeg->size);
     gf_output_close(output);
@@ -198,10 +195,8 @@ static enum gf_status write_file(struct gain_sink *sink, struct gf_error *error)
         jpeg.data = gf_output_take(sink->memory, &jpeg.size);
     if (!status && !gf_gain_map_index(&jpeg, &sink->map))
         status = gf_fail_memory(error);
-    if (!status)
-        status = gf_output_write(sink->output, jpeg.data, jpeg.size, error);
-    if (!status)
-        status = gf_output_write(sink->output, sink->map.data, sink->map.size, error);
+    GF_THEN(status, gf_output_write(sink->output, jpeg.data, jpeg.size, error));
+    GF_THEN(status, gf_output_write(sink->output, sink->map.data, sink->map.size, error));
     free(jpeg.data);
     return status;
 }
@@ -257,9 +252,8 @@ static enum gf_status open_picture(struct gain_sink *sink, struct gf_format form
     (void)gf_gain_map_read(&sink->map, &facts, &why);
     if (!status && facts.xmp.size && !gf_gain_map_announce(&announced.xmp, sink->map.size))
         status = gf_fail_memory(error);
-    if (!status)
-        status =
-            gf_jpeg_sink_open(sink->memory, format, &announced, options, 0, &sink->picture, error);
+    GF_THEN(status,
+            gf_jpeg_sink_open(sink->memory, format, &announced, options, 0, &sink->picture, error));
     free(announced.xmp.data);
     return status;
 }

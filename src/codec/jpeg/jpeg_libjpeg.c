@@ -364,9 +364,8 @@ static boolean fill_buffer(j_decompress_ptr jpeg)
     static const unsigned char end_marker[] = {0xff, JPEG_EOI};
     struct gf_jpeg_source *const source = jpeg->client_data;
     enum gf_status status = gf_time_check(source->error);
-    if (!status)
-        status = jpeg_markers_next(&source->markers, &source->bytes.next_input_byte,
-                                   &source->bytes.bytes_in_buffer, source->error);
+    GF_THEN(status, jpeg_markers_next(&source->markers, &source->bytes.next_input_byte,
+                                      &source->bytes.bytes_in_buffer, source->error));
     if (status)
         give_up(source, status);
     if (source->bytes.bytes_in_buffer)

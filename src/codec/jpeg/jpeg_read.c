@@ -416,12 +416,9 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
     opened->options = *options;
     gf_jpeg_set_errors(opened);
     enum gf_status status = gf_jpeg_attempt(opened, read_header, error);
-    if (!status)
-        status = check_size(opened, error);
-    if (!status)
-        status = choose_colours(opened, error);
-    if (!status)
-        status = finish_metadata(opened, error);
+    GF_THEN(status, check_size(opened, error));
+    GF_THEN(status, choose_colours(opened, error));
+    GF_THEN(status, finish_metadata(opened, error));
     if (opened->base.coefficients)
         opened->base.most_reduction = 0;
     if (!status)

@@ -428,8 +428,7 @@ enum gf_status gf_jpeg_strips_writer_open(struct gf_output *output,
             : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     const struct gf_ordered_setup setup = {
         .call = encode, .context = opened, .threads = layout->threads, .slots = layout->slots};
-    if (!status)
-        status = gf_ordered_open(&setup, &opened->ordered, error);
+    GF_THEN(status, gf_ordered_open(&setup, &opened->ordered, error));
     if (status) {
         gf_jpeg_strips_writer_close(opened);
         return status;

@@ -202,8 +202,7 @@ static enum gf_status jxl_encode(struct gf_whole_sink *sink, struct gf_error *er
     enum gf_status status = begin(sink, &coder, error);
     if (!status && !add_picture(sink, coder.encoder, 0))
         status = fail(sink, "the picture cannot be encoded", error);
-    if (!status)
-        status = end(sink, &coder, error);
+    GF_THEN(status, end(sink, &coder, error));
     destroy(&coder);
     return status;
 }

@@ -504,8 +504,7 @@ static enum gf_status put_blank(struct layout_store *store, struct gf_error *err
     unsigned char *const pixels = pad(&store->pyramid, &tile);
     enum gf_status status =
         pixels ? encode_picture(store, GF_FILE_PNG, &tile, &coded, error) : gf_fail_memory(error);
-    if (!status)
-        status = put_file(store, "blank.png", coded.data, coded.size, error);
+    GF_THEN(status, put_file(store, "blank.png", coded.data, coded.size, error));
     free(coded.data);
     free(pixels);
     return status;
@@ -621,8 +620,7 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
         store->base.file = file_format;
     store->base.options = &store->options;
     enum gf_status status = set_tiles(store, metadata, options, error);
-    if (!status)
-        status = add_folder(store, error);
+    GF_THEN(status, add_folder(store, error));
     if (status) {
         layout_close(&store->base);
         return status;

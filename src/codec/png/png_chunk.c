@@ -484,8 +484,7 @@ static enum gf_status write_packed(struct gf_output *output, const char *type, c
     if (!packed.data || compress(packed.data, &size, blob->data, (uLong)blob->size) != Z_OK)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     packed.size = size;
-    if (!status)
-        status = write_headed(output, type, head, head_size, &packed, error);
+    GF_THEN(status, write_headed(output, type, head, head_size, &packed, error));
     free(packed.data);
     return status;
 }

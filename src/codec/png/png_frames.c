@@ -241,8 +241,7 @@ static GF_CHECKED enum gf_status png_frames_load(struct gf_png_source *still, st
 {
     struct growing read = {0};
     enum gf_status status = append_header(&read, still) ? GF_OK : gf_fail_memory(error);
-    if (!status)
-        status = read_chunks(still, &read, error);
+    GF_THEN(status, read_chunks(still, &read, error));
     if (!status && gf_input_is_stream(still->input))
         status = add_late_metadata(still, &read.file, error);
     if (status)
@@ -514,12 +513,9 @@ static enum gf_status decode_frame(struct frames_source *source, const struct fr
              (int)(frame - source->frame) + source->before);
     enum gf_status status =
         gf_input_open_memory(source->png, make_png(source, frame), name, &input, error);
-    if (!status)
-        status = gf_png_header_open(input, &whole->options, &png, error);
-    if (!status)
-        status = gf_png_start(png, error);
-    if (!status)
-        status = draw_rows(source, frame, &png->base, canvas, error);
+    GF_THEN(status, gf_png_header_open(input, &whole->options, &png, error));
+    GF_THEN(status, gf_png_start(png, error));
+    GF_THEN(status, draw_rows(source, frame, &png->base, canvas, error));
     if (png)
         png->base.close(&png->base);
     gf_input_close(input);
@@ -615,8 +611,7 @@ enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_option
     enum gf_status status = gf_choose_page(gf_png_name(still), gf_input_page(input),
                                            still->base.stored.pages, options, &page, error);
     const bool frames = still->base.stored.is_animation && (page > 0 || pages.last > 0);
-    if (!status)
-        status = frames ? open_frames(still, source, error) : gf_png_start(still, error);
+    GF_THEN(status, frames ? open_frames(still, source, error) : gf_png_start(still, error));
     if (status || frames)
         still->base.close(&still->base);
     else

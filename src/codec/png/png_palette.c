@@ -197,9 +197,8 @@ static enum gf_status give_up(struct palette_sink *sink, struct gf_error *error)
     gf_warn(&sink->options, "%s: has more than %d colours: it is written without a palette",
             gf_output_name(sink->output), COLOURS_MOST);
     enum gf_status status = set_header(sink, 8, gf_png_colour_type(format), error);
-    if (!status)
-        status =
-            gf_png_stripes_open(sink->output, format, false, &sink->options, &sink->stripes, error);
+    GF_THEN(status, gf_png_stripes_open(sink->output, format, false, &sink->options, &sink->stripes,
+                                        error));
     for (int y = 0; !status && y < sink->row; y++) {
         const unsigned char *const indices = sink->indices + (size_t)y * (size_t)format.width;
         for (int x = 0; x < format.width; x++) {

@@ -604,10 +604,8 @@ enum gf_status gf_png_header_open(struct gf_input *input, const struct gf_option
     opened->input = input;
     opened->options = *options;
     enum gf_status status = png_attempt(opened, png_read_header, error);
-    if (!status)
-        status = check_size(opened, error);
-    if (!status)
-        status = png_read_late_metadata(opened, error);
+    GF_THEN(status, check_size(opened, error));
+    GF_THEN(status, png_read_late_metadata(opened, error));
     if (status) {
         png_close(&opened->base);
         return status;

@@ -304,8 +304,7 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
         open_slots(opened) && open_packers(opened) ? GF_OK : gf_fail_memory(error);
     const struct gf_ordered_setup setup = {
         .call = pack, .context = opened, .threads = opened->packers, .slots = opened->slots};
-    if (!status)
-        status = gf_ordered_open(&setup, &opened->ordered, error);
+    GF_THEN(status, gf_ordered_open(&setup, &opened->ordered, error));
     if (status) {
         gf_png_stripes_close(opened);
         return status;

@@ -116,8 +116,7 @@ static enum gf_status png_picture_sink_open(const struct gf_sink_order *order,
                                                 gf_png_colour_type(format), error);
     if (order->options->depth == 1 && !(opened->packed = malloc(gf_row_bytes(packed))) && !status)
         status = gf_fail_memory(error);
-    if (!status)
-        status = gf_png_write_metadata(order->output, order->metadata, error);
+    GF_THEN(status, gf_png_write_metadata(order->output, order->metadata, error));
     if (!status && order->options->png_level == GF_PNG_FAST_LEVEL)
         status = gf_png_mark_write(order->output,
                                    gf_png_mark_rows(gf_row_bytes(packed), format.height), error);
@@ -251,12 +250,10 @@ static enum gf_status make_png(const struct gf_whole_sink *sink, struct gf_outpu
         &sink->options};
     struct gf_sink *frame = NULL;
     enum gf_status status = png_picture_sink_open(&order, &frame, error);
-    if (!status)
-        status = frame->write(frame, box.height,
-                              animation->shown + (size_t)box.y * pitch + (size_t)box.x * pixel,
-                              pitch, error);
-    if (!status)
-        status = frame->finish(frame, error);
+    GF_THEN(status, frame->write(frame, box.height,
+                                 animation->shown + (size_t)box.y * pitch + (size_t)box.x * pixel,
+                                 pitch, error));
+    GF_THEN(status, frame->finish(frame, error));
     if (frame)
         frame->close(frame);
     return status;
@@ -268,12 +265,9 @@ static enum gf_status write_frame(const struct gf_whole_sink *sink, struct gf_er
     unsigned char *bytes = NULL;
     size_t size;
     enum gf_status status = gf_output_open_memory(gf_output_name(sink->output), &png, error);
-    if (!status)
-        status = make_png(sink, png, error);
-    if (!status)
-        status = gf_output_commit(png, error);
-    if (!status)
-        status = write_control(sink, error);
+    GF_THEN(status, make_png(sink, png, error));
+    GF_THEN(status, gf_output_commit(png, error));
+    GF_THEN(status, write_control(sink, error));
     if (!status) {
         bytes = gf_output_take(png, &size);
         status = write_pixels(sink, bytes, size, error);
@@ -298,8 +292,7 @@ static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
         return gf_fail_memory(error);
     enum gf_status status = gf_png_write_header(sink->output, format, sink->options.depth,
                                                 gf_png_colour_type(format), error);
-    if (!status)
-        status = gf_png_write_metadata(sink->output, &sink->metadata, error);
+    GF_THEN(status, gf_png_write_metadata(sink->output, &sink->metadata, error));
     animation->count_at = gf_output_size(sink->output);
     return status ? status : gf_output_write(sink->output, count, make_count(sink, count), error);
 }

@@ -529,12 +529,10 @@ enum gf_status gf_pnm_source_open(struct gf_input *input, const struct gf_option
     pnm->options = *options;
     gf_input_set_threads(input, gf_codec_threads(options));
     enum gf_status status = read_header(pnm);
-    if (!status)
-        status = check_length(pnm);
+    GF_THEN(status, check_length(pnm));
     pnm->at = -1;
     pnm->data = gf_input_position(input) - (int64_t)(pnm->reader.end - pnm->reader.first);
-    if (!status)
-        status = prepare_rows(pnm);
+    GF_THEN(status, prepare_rows(pnm));
     if (status) {
         pnm_close(&pnm->base);
         return status;

@@ -105,8 +105,7 @@ static enum gf_status open_sink(const struct gf_sink_order *order, enum gf_file_
         if (!pnm->converted)
             status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
-    if (!status)
-        status = write_header(pnm, file_format, error);
+    GF_THEN(status, write_header(pnm, file_format, error));
     if (status) {
         pnm_close(&pnm->base);
         return status;

@@ -262,18 +262,15 @@ enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
     gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_IMAGEWIDTH, &width);
     gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_IMAGELENGTH, &height);
     enum gf_status status = gf_size_check(handle->name, width, height, options, error);
-    if (!status)
-        status = read_photometric(handle, layout, error);
+    GF_THEN(status, read_photometric(handle, layout, error));
     if (!status && layout->colour == GF_TIFF_DISPLAY)
         status = check_display(handle, error);
     else if (!status)
         status = read_numbers(handle, options, layout, error);
-    if (!status)
-        status = check_kind(handle, layout, error);
+    GF_THEN(status, check_kind(handle, layout, error));
     if (!status && layout->colour == GF_TIFF_PALETTE)
         status = read_palette(handle, layout, error);
-    if (!status)
-        status = read_tiles(handle, width, height, layout, error);
+    GF_THEN(status, read_tiles(handle, width, height, layout, error));
     if (status)
         return status;
     if (layout->colour != GF_TIFF_DISPLAY)

@@ -595,9 +595,8 @@ static enum gf_status pages_next(struct gf_source *base, bool *found, struct gf_
     enum gf_status status = find_next(pages, &directory, error);
     close_page(pages);
     pages->number++;
-    if (!status)
-        status = tiff_open_page(pages->input, pages->number, directory, &pages->options,
-                                &pages->page, error);
+    GF_THEN(status, tiff_open_page(pages->input, pages->number, directory, &pages->options,
+                                   &pages->page, error));
     if (!status)
         take_page(pages);
     return status;

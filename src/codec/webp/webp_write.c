@@ -278,8 +278,7 @@ static enum gf_status webp_add(struct gf_whole_sink *sink, struct gf_error *erro
     if (sink->frames)
         area = find_area(sink);
     enum gf_status status = encode(sink, area, &blends, &encoder, error);
-    if (!status)
-        status = push(sink, area, blends, &encoder.writer, error);
+    GF_THEN(status, push(sink, area, blends, &encoder.writer, error));
     gf_webp.WebPMemoryWriterClear(&encoder.writer);
     unsigned char *const before = ((struct animation *)sink->animation)->before;
     ((struct animation *)sink->animation)->before = sink->pixels;
@@ -327,9 +326,8 @@ static enum gf_status webp_encode(struct gf_whole_sink *sink, struct gf_error *e
     status = encode_picture(sink, &encoder, status, error);
     const WebPData data = {encoder.writer.mem, encoder.writer.size};
     const bool bare = !metadata->icc.size && !metadata->exif.size && !metadata->xmp.size;
-    if (!status)
-        status = bare ? gf_output_write(sink->output, data.bytes, data.size, error)
-                      : write_with_metadata(sink, &data, error);
+    GF_THEN(status, bare ? gf_output_write(sink->output, data.bytes, data.size, error)
+                         : write_with_metadata(sink, &data, error));
     gf_webp.WebPMemoryWriterClear(&encoder.writer);
     return status;
 }

@@ -487,8 +487,7 @@ enum gf_status gf_y4m_source_open(struct gf_input *input, const struct gf_option
     y4m->input = input;
     y4m->options = *options;
     enum gf_status status = read_lines(y4m, options, error);
-    if (!status)
-        status = gf_memory_check_proportion(&y4m->base, input, options, error);
+    GF_THEN(status, gf_memory_check_proportion(&y4m->base, input, options, error));
     if (status)
         y4m_close(&y4m->base);
     else

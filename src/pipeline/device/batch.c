@@ -130,8 +130,7 @@ enum gf_status gf_device_batch_open(struct gf_device_batch *batch, struct gf_pip
         return gf_fail(error, GF_ERROR_USAGE, "count=%d is negative", count);
     batch->before = calls->bind(pipeline->backend);
     enum gf_status status = gf_pipeline_check_stream(pipeline, stream, error);
-    if (!status)
-        status = take_device(batch, error);
+    GF_THEN(status, take_device(batch, error));
     if (status) {
         free(batch->ended);
         calls->unbind(pipeline->backend, batch->before);

@@ -237,10 +237,8 @@ enum gf_status gf_cube_parse(const char *text, size_t length, struct gf_cube *cu
     size_t mark;
     *cube = (struct gf_cube){.domain = whole, .cube_domain = whole};
     enum gf_status status = gf_text_mark(text, length, GF_ERROR_USAGE, &mark, error);
-    if (!status)
-        status = read_lines(&reader, text + mark, text + length);
-    if (!status)
-        status = finish(&reader);
+    GF_THEN(status, read_lines(&reader, text + mark, text + length));
+    GF_THEN(status, finish(&reader));
     free(reader.node);
     if (status)
         gf_cube_free(cube);
@@ -303,8 +301,7 @@ static enum gf_status read_file(int fd, const char *path, struct gf_cube *cube,
     size_t length;
     enum gf_status status =
         gf_named_file_read(fd, GF_CUBE_BYTES_MAX, GF_ERROR_USAGE, &text, &length, &detail);
-    if (!status)
-        status = gf_cube_parse((const char *)text, length, cube, &detail);
+    GF_THEN(status, gf_cube_parse((const char *)text, length, cube, &detail));
     free(text);
     return status ? gf_fail(error, status, "%.200s: %s", path, detail.text) : GF_OK;
 }

@@ -54,8 +54,7 @@ static enum gf_status add(struct gf_kept_files *files, int fd, const char *path,
 {
     struct gf_kept_entry *const entry = calloc(1, sizeof *entry);
     enum gf_status status = entry && (entry->how = strdup(how)) ? GF_OK : gf_fail_memory(error);
-    if (!status)
-        status = files->read(fd, path, how, &entry->value, error);
+    GF_THEN(status, files->read(fd, path, how, &entry->value, error));
     if (status) {
         if (entry)
             free(entry->how);

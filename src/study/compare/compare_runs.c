@@ -127,8 +127,7 @@ static enum gf_status repeat_pinned(struct gf_pipeline *pipeline, const struct r
     struct gf_image out = {0};
     bool on_cuda, pinned_in = false, pinned_out = false;
     enum gf_status status = gf_pipeline_start(pipeline, &backend, &on_cuda, error);
-    if (!status)
-        status = gf_image_alloc(&out, runs->comparison->out, error);
+    GF_THEN(status, gf_image_alloc(&out, runs->comparison->out, error));
     if (!status) {
         pinned_in = backend->calls->pin(backend, runs->picture->data, image_bytes(runs->picture)) ==
                     GF_PINNED;
@@ -152,8 +151,7 @@ static enum gf_status measure(const struct runs *runs, struct gf_compare_run *ru
     run->options.profile = true;
     run->overlap = run->estimate_s = run->kernels_s = run->copies_s = NAN;
     enum gf_status status = gf_pipeline_open(runs->chain, &run->options, &pipeline, &why);
-    if (!status)
-        status = repeat_pinned(pipeline, runs, run, &why);
+    GF_THEN(status, repeat_pinned(pipeline, runs, run, &why));
     gf_pipeline_close(pipeline);
     if (status == GF_ERROR_USAGE || status == GF_ERROR_DEVICE_MEMORY) {
         snprintf(run->refused, sizeof run->refused, "%.159s", why.text);

@@ -381,8 +381,7 @@ static enum gf_status copy_file(FILE *from, const char *path, struct gf_error *e
     rewind(from);
     while (!status && (got = fread(block, 1, sizeof block, from)) > 0)
         status = gf_output_write(output, block, got, error);
-    if (!status)
-        status = gf_output_commit(output, error);
+    GF_THEN(status, gf_output_commit(output, error));
     gf_output_close(output);
     return status;
 }

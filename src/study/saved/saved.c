@@ -138,8 +138,7 @@ static enum gf_status read_log(const char *text, size_t size, struct gf_saved *s
         gf_json_tree_free(&tree);
     }
     const int jobs = 1 + saved->other_jobs;
-    if (!status)
-        status = finish(saved, 1, jobs, error);
+    GF_THEN(status, finish(saved, 1, jobs, error));
     for (int i = 0; !status && i < saved->other_jobs; i++)
         status = finish(&saved->other_job[i], i + 2, jobs, error);
     return status;

@@ -385,14 +385,11 @@ enum gf_status gf_palette_make(const struct gf_image *picture, int most, int thr
         return GF_OK;
     }
     enum gf_status status = gf_palette_weigh(picture, threads, &weights, &bins, error);
-    if (!status)
-        status = choose(&bins, most, threads, palette, error);
+    GF_THEN(status, choose(&bins, most, threads, palette, error));
     free(bins.mean);
     free(bins.weight);
-    if (!status)
-        status = gf_palette_map_open(palette, picture->format, threads, dithers, &map, error);
-    if (!status)
-        status = palette_map_run(map, picture, &weights, indices, &distance, error);
+    GF_THEN(status, gf_palette_map_open(palette, picture->format, threads, dithers, &map, error));
+    GF_THEN(status, palette_map_run(map, picture, &weights, indices, &distance, error));
     gf_palette_map_close(map);
     free(weights.weight);
     return status;
@@ -405,8 +402,7 @@ enum gf_status gf_palette_choose(const struct gf_image *picture, int most, int t
     struct gf_palette_bins bins = {0};
     enum gf_status status = gf_palette_weigh(picture, threads, &weights, &bins, error);
     free(weights.weight);
-    if (!status)
-        status = choose(&bins, most, threads, palette, error);
+    GF_THEN(status, choose(&bins, most, threads, palette, error));
     free(bins.mean);
     free(bins.weight);
     return status;
@@ -418,8 +414,7 @@ enum gf_status gf_palette_map_part(struct gf_palette_map *map, const struct gf_i
 {
     struct gf_palette_weights weights = {.opaque = true};
     enum gf_status status = gf_palette_weigh(picture, 1, &weights, NULL, error);
-    if (!status)
-        status = palette_map_run(map, picture, &weights, indices, distance, error);
+    GF_THEN(status, palette_map_run(map, picture, &weights, indices, distance, error));
     free(weights.weight);
     return status;
 }

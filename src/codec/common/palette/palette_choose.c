@@ -161,8 +161,7 @@ enum gf_status gf_palette_weigh(const struct gf_image *picture, int threads,
         weighing.sums = calloc((size_t)weighing.parts * weighing.bins, sizeof *weighing.sums);
     enum gf_status status =
         weights->weight && (weighing.sums || !bins) ? GF_OK : gf_fail_memory(error);
-    if (!status)
-        status = gf_ordered_run(weighing.parts, weighing.parts, weigh_part, &weighing, error);
+    GF_THEN(status, gf_ordered_run(weighing.parts, weighing.parts, weigh_part, &weighing, error));
     if (!status && bins)
         status = gather(&weighing, bins, error);
     free(weighing.sums);

@@ -282,8 +282,7 @@ enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct g
         opened->borrowed = gf_input_borrow(input, &opened->file.data, &opened->file.size);
     enum gf_status status = file.data || opened->borrowed ? GF_OK : read_file(opened, input, error);
     errno = 0;
-    if (!status)
-        status = calls->read_header(opened, error);
+    GF_THEN(status, calls->read_header(opened, error));
     if (status)
         whole_source_close(&opened->base);
     else
