@@ -20,6 +20,13 @@ static inline enum gf_status gf_fail_memory(struct gf_error *error)
     return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
 
+/* Returns from the calling function with GF_ERROR_MEMORY if `memory` is NULL or false. */
+#define GF_ALLOCATED(memory, error) \
+    do { \
+        if (!(memory)) \
+            return gf_fail_memory(error); \
+    } while (0)
+
 /* Returns from the calling function with the status of `call` if it fails. It is for functions that
  * then have nothing to close or to free. */
 #define GF_TRY(call) \

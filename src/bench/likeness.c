@@ -35,8 +35,7 @@ static enum gf_status run_stage(struct gf_stage *stage, const struct gf_image *i
     const struct gf_view from = gf_image_view(in), to = gf_image_view(out);
     const size_t bytes = filter->cpu_scratch ? filter->cpu_scratch(stage, to.rows) : 0;
     void *const scratch = gf_pages_alloc(bytes);
-    if (!scratch)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(scratch, error);
     filter->cpu(stage, &from, &to, scratch);
     gf_pages_free(scratch, bytes);
     return GF_OK;

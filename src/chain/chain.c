@@ -305,8 +305,7 @@ static enum gf_status parse_item(const char *whole, const char **text,
     if (status)
         return status;
     item->params = calloc(1, item->filter->params_size + 1);
-    if (!item->params)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(item->params, error);
     *text = stop;
     struct gf_common_params common = {.variant = NULL};
     struct gf_filter unchecked = *item->filter;
@@ -530,8 +529,7 @@ static enum gf_status check_arguments(const struct gf_filter *filter, const char
 {
     void *const params = calloc(1, filter->params_size + 1);
     struct gf_common_params common = {.variant = NULL};
-    if (!params)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(params, error);
     enum gf_status status = gf_params_parse(filter, &text, params, &common, error);
     if (!status && *text)
         status = gf_fail(error, GF_ERROR_USAGE, "%s: an argument is too long", filter->name);
@@ -562,8 +560,7 @@ enum gf_status gf_chain_add(char **chain, const char *filter, const struct gf_ar
     char *text = NULL;
     size_t size;
     FILE *const file = open_memstream(&text, &size);
-    if (!file)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(file, error);
     enum gf_status status = put_arguments(file, arguments, count, error);
     if (fclose(file) && !status)
         status = gf_fail_memory(error);
@@ -642,8 +639,7 @@ static char *trim(char *line)
 static enum gf_status read_text(FILE *file, const char *name, char **text, struct gf_error *error)
 {
     *text = malloc(BYTES_MOST + 1);
-    if (!*text)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(*text, error);
     errno = 0;
     const size_t size = fread(*text, 1, BYTES_MOST + 1, file);
     if (ferror(file))

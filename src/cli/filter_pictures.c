@@ -122,8 +122,7 @@ static void session_tick(void *context, const struct gf_batch_state *state, bool
     if (!session->command->metrics || (!at_end && state->elapsed_s < session->metrics_s))
         return;
     session->metrics_s = state->elapsed_s + METRICS_S;
-    if (!*status)
-        *status = gf_metrics_write(session->command->metrics, state, &session->report_error);
+    GF_THEN(*status, gf_metrics_write(session->command->metrics, state, &session->report_error));
 }
 
 static void describe_file(const char *name, const char *file, const struct gf_format *format,
@@ -234,9 +233,9 @@ static void session_picture(void *context, const char *input, const char *output
 static void session_keep_entry(void *context, const struct gf_batch_log_entry *entry)
 {
     struct gf_session *const session = context;
-    if (!session->report_status)
-        session->report_status = gf_batch_report_add(&session->pictures, entry, gf_batch_log_now(),
-                                                     &session->report_error);
+    GF_THEN(
+        session->report_status,
+        gf_batch_report_add(&session->pictures, entry, gf_batch_log_now(), &session->report_error));
 }
 
 /* Reports the profile of a batch of several inputs; session_picture() does so for a single

@@ -160,8 +160,7 @@ static enum gf_status put_copy(const struct gf_facts *facts, FILE *file, struct 
                                  .height = facts->number[GF_FACT_HEIGHT],
                                  .bytes = facts->number[GF_FACT_BYTES],
                                  .pages = one ? 1 : facts->number[GF_FACT_PAGES]};
-    if (!copy.name)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(copy.name, error);
     fwrite(&copy, sizeof copy, 1, file);
     return GF_OK;
 }
@@ -369,8 +368,7 @@ static enum gf_status find_duplicates(struct run *run, struct gf_error *error)
     struct gf_error why = {0};
     GF_TRY(mark_repeated(run, error));
     run->out = open_memstream(&text, &size);
-    if (!run->out)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(run->out, error);
     run->json = false; /* failures are told on standard error, which leaves the groups alone */
     const enum gf_status examined = examine_all(run, error);
     enum gf_status status = fclose(run->out) ? gf_fail_memory(&why) : GF_OK;
@@ -386,8 +384,7 @@ static enum gf_status find_duplicates(struct run *run, struct gf_error *error)
 enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *error)
 {
     struct run *const run = calloc(1, sizeof *run);
-    if (!run)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(run, error);
     const int form = command->form;
     const bool counts = form >= GF_INFO_STATISTICS;
     struct gf_options options = command->options;

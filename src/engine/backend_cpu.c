@@ -74,8 +74,7 @@ static enum gf_status cpu_lane_open(struct gf_backend *backend, int index, struc
                                     struct gf_lane **lane, struct gf_error *error)
 {
     struct cpu_lane *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     opened->base = (struct gf_lane){.backend = backend, .spans = spans, .index = index};
     *lane = &opened->base;
     return GF_OK;
@@ -289,8 +288,7 @@ static const struct gf_backend_calls cpu_calls = {
 enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend, struct gf_error *error)
 {
     struct cpu_backend *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     *opened = (struct cpu_backend){.base.calls = &cpu_calls, .threads = threads};
     *backend = &opened->base;
     return GF_OK;

@@ -84,8 +84,7 @@ static enum gf_status open_groups(struct work *work, struct gf_error *error)
     work->tile_pitch = pitch_of(format);
     work->tile_bytes = work->tile_pitch * (size_t)format.height;
     work->rows = gf_pyramid_order(pyramid, &work->row_count);
-    if (!work->rows)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(work->rows, error);
     for (int i = 0; i < 2; i++) {
         work->group[i].pixels =
             gf_buffer_pool_take(work->buffers, GF_CODER_GROUP_MOST * work->tile_bytes);
@@ -234,8 +233,7 @@ enum gf_status gf_device_encode_pyramid(struct gf_device_coders *coders,
                                         struct gf_buffer_pool *buffers, struct gf_error *error)
 {
     struct work *const work = calloc(1, sizeof *work);
-    if (!work)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(work, error);
     work->coders = coders;
     work->sink = sink;
     work->buffers = buffers;

@@ -75,8 +75,7 @@ enum gf_status gf_resident_open(struct gf_backend *backend, const struct gf_opti
                                 struct gf_resident **resident, struct gf_error *error)
 {
     struct gf_resident *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     opened->backend = backend;
     opened->options = options;
     const enum gf_status status =
@@ -264,8 +263,7 @@ static enum gf_status open_plan(struct gf_resident *resident, struct gf_ready_pl
                                            .options = resident->options,
                                            .spans = &resident->spans};
     ready->pass = calloc((size_t)count, sizeof *ready->pass);
-    if (!ready->pass)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(ready->pass, error);
     for (int s = 0; s < count; s++)
         GF_TRY(open_segment(resident, ready, s, error));
     return open_lane(resident, ready, error);
@@ -325,8 +323,7 @@ static enum gf_status bring_histogram(struct gf_ready_plan *ready, int s, struct
                               .bins = 1 << segment->out.bits};
     ready->histogram.count =
         calloc(gf_histogram_counters(&ready->histogram), sizeof *ready->histogram.count);
-    if (!ready->histogram.count)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(ready->histogram.count, error);
     const enum gf_status status = calls->statistic_take(lane, &ready->histogram, error);
     calls->statistic_close(lane);
     GF_TRY(status);

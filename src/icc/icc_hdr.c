@@ -260,8 +260,7 @@ enum gf_status gf_gain_build(const struct gf_gain_wish *wish, struct gf_gain **g
                              struct gf_error *error)
 {
     struct gf_gain *const made = calloc(1, sizeof *made);
-    if (!made)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(made, error);
     const enum gf_status status = fill_colours(wish, made, error);
     if (status) {
         free(made);

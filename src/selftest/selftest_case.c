@@ -93,8 +93,7 @@ static GF_CHECKED enum gf_status selftest_guarded_alloc(struct gf_lane *lane, si
     buffer->bytes = bytes + 2 * GF_SELFTEST_GUARD;
     buffer->host = malloc(buffer->bytes);
     buffer->device = lane->backend->calls->alloc(lane->backend, buffer->bytes);
-    if (!buffer->host || !buffer->device)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(buffer->host && buffer->device, error);
     memset(buffer->host, GUARD_BYTE, buffer->bytes);
     return GF_OK;
 }

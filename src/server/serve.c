@@ -437,8 +437,7 @@ enum gf_status gf_serve(const struct gf_server_settings *settings, struct gf_err
 {
     enum { SHARES = 96 }; /* of host memory, unless there are more workers */
     struct gf_server *const server = calloc(1, sizeof *server);
-    if (!server)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(server, error);
     server->settings = settings;
     server->helps = gf_server_is_helper();
     server->place = (struct gf_server_place){.folder = -1, .lock = -1, .listener = -1};

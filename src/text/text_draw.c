@@ -61,8 +61,7 @@ static GF_CHECKED enum gf_status text_shade(const unsigned char *fill, const uns
 {
     const int away = style->distance;
     *shade = calloc((size_t)width * (size_t)height, 1);
-    if (!*shade)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(*shade, error);
     for (int y = away; y < height; y++) {
         const size_t from = (size_t)(y - away) * (size_t)width;
         unsigned char *const to = *shade + (size_t)y * (size_t)width;

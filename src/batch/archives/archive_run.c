@@ -320,8 +320,7 @@ static void choose_devices(struct gf_archive_ring *ring)
 static enum gf_status begin_alone(struct gf_archive_ring *ring, struct gf_error *error)
 {
     struct gf_archive *const archive = gf_archive_begin(ring, 0);
-    if (!archive)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(archive, error);
     enum gf_status status = GF_OK;
     if (ring->from_archives && !archive->skipped)
         status = gf_archive_open(ring, archive, error);
@@ -385,8 +384,7 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
 enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
 {
     struct gf_archive_ring *const ring = calloc(1, sizeof *ring);
-    if (!ring)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(ring, error);
     ring->batch = batch;
     pthread_cond_init(&ring->to_do, NULL);
     enum gf_status status = open_ring(ring, error);

@@ -496,8 +496,7 @@ static enum gf_status check_film_name(const struct gf_batch_request *request,
 {
     /* For gf_outputs_check() the film is the first output of the first input. */
     char **const once = calloc(2 * request->inputs->count, sizeof *once);
-    if (!once)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(once, error);
     once[0] = request->output->text;
     const enum gf_status status = gf_outputs_check(request->inputs, once, 2, true, error);
     free(once);

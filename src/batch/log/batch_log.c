@@ -156,8 +156,7 @@ enum gf_status gf_batch_log_open(const char *path, uint64_t list, struct gf_batc
 {
     struct gf_batch_log *const opened = calloc(1, sizeof *opened);
     const bool standard = !strcmp(path, "-");
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     pthread_mutex_init(&opened->lock, NULL);
     opened->fd = -1;
     opened->list = list;

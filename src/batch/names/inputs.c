@@ -119,8 +119,7 @@ static void parts_free(struct gf_parts *parts)
 static enum gf_status add_to(struct gf_search *search, struct gf_inputs *inputs, char *path,
                              size_t below)
 {
-    if (!path)
-        return gf_fail_memory(search->error);
+    GF_ALLOCATED(path, search->error);
     if (!GF_GROW(inputs->item, inputs->count)) {
         free(path);
         return gf_fail_memory(search->error);
@@ -211,8 +210,7 @@ static mode_t kind_of(const struct dirent *entry, const char *path)
 static enum gf_status take_entry(struct gf_search *search, const struct dirent *entry, char *path,
                                  size_t below)
 {
-    if (!path)
-        return gf_fail_memory(search->error);
+    GF_ALLOCATED(path, search->error);
     const bool recursive = search->request->recursive;
     const mode_t kind = kind_of(entry, path);
     struct stat file;
@@ -442,8 +440,7 @@ static enum gf_status add_line(struct gf_search *search, const char *line, int64
 {
     const size_t length = strlen(line);
     char *const path = malloc(length + strlen(etag) + 2);
-    if (!path)
-        return gf_fail_memory(search->error);
+    GF_ALLOCATED(path, search->error);
     strcpy(path, line);
     strcpy(path + length + 1, etag);
     GF_TRY(search_add(search, path, 0));
@@ -467,8 +464,7 @@ static enum gf_status take_line(struct gf_search *search, const char *name, char
         GF_TRY(search_path(search, line));
         return search_select_own(search);
     }
-    if (!parts_take(&search->parts, line, bytes, &own))
-        return gf_fail_memory(search->error);
+    GF_ALLOCATED(parts_take(&search->parts, line, bytes, &own), search->error);
     search->inputs->elsewhere += !own;
     if (!own)
         return GF_OK;

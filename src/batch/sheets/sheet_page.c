@@ -18,8 +18,7 @@ enum gf_status gf_sheet_layout_begin(struct gf_sheet_layout *layout, int columns
 {
     int *const all = calloc(2 * ((size_t)columns + (size_t)rows), sizeof *all);
     *layout = (struct gf_sheet_layout){.columns = columns, .rows = rows};
-    if (!all)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(all, error);
     layout->x = all;
     layout->width = layout->x + columns;
     layout->y = layout->width + columns;
@@ -369,8 +368,7 @@ enum gf_status gf_sheet_label_height(const struct gf_sheet *sheet, int *height,
     char *text = NULL;
     size_t size;
     FILE *const file = open_memstream(&text, &size);
-    if (!file)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(file, error);
     fputs("Ag", file);
     for (const char *at = sheet->label; (at = strstr(at, "\\n")); at += 2)
         fputs("\nAg", file);

@@ -157,8 +157,7 @@ static enum gf_status add_label(struct gf_sheet_writer *writer, size_t index, si
 {
     const struct gf_sheet_layout *const layout = &writer->layout;
     struct gf_placed *const placed = add_place(writer);
-    if (!placed)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(placed, error);
     const enum gf_status status = gf_sheet_draw_label(
         writer, index, picture, layout->x[tile % (size_t)layout->columns],
         layout->y[tile / (size_t)layout->columns] + writer->sheet->tile_height, placed, error);

@@ -124,8 +124,7 @@ static enum gf_status store(struct gf_batch_worker *worker, int number, struct g
     snprintf(kind, sizeof kind, "out%d", number);
     char *const file = gf_transfer_folder_file(worker->fetched.position, kind,
                                                dot && !strchr(dot, '/') ? dot : "");
-    if (!file)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(file, error);
     const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     const bool written = fd >= 0 && gf_write_fully(fd, bytes->data, bytes->size);
     const int why = errno;

@@ -45,8 +45,7 @@ static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_req
 {
     struct gf_lab_result *const result = calloc(1, sizeof *result);
     struct gf_error plot_error = {0};
-    if (!result)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(result, error);
     enum gf_status status = gf_lab_run(lab, device, request->values.runs,
                                        request->lab ? request->values.param : NULL, result, error);
     *shown = result->rows || !status;

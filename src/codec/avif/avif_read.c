@@ -223,8 +223,7 @@ static enum gf_status convert(const struct avif_source *avif, unsigned char *pix
     rgb.ignoreAlpha = !gf_has_alpha(stored);
     rgb.rowBytes = (uint32_t)gf_row_bytes(stored);
     rgb.pixels = as_is ? pixels : malloc(bytes);
-    if (!rgb.pixels)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(rgb.pixels, error);
     /* libavif multiplies the pixels by alpha whenever the picture has a plane of it, even if it is
      * told to ignore alpha. Without a plane it cannot. */
     image->alphaPlane = gf_has_alpha(stored) ? alpha : NULL;

@@ -506,8 +506,7 @@ static enum gf_status encode(struct gf_whole_sink *sink, struct gf_error *error)
     const size_t stride = (size_t)bmp_stride(format.width, 8 * format.channels);
     unsigned char headers[HEADERS_MOST];
     unsigned char *const row = calloc(1, stride);
-    if (!row)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(row, error);
     enum gf_status status =
         gf_output_write(sink->output, headers, make_headers(sink, headers), error);
     for (int y = format.height - 1; y >= 0 && !status; y--) {

@@ -98,8 +98,7 @@ static enum gf_status open_part(const struct gf_gif_canvas *canvas,
                                       .pitch = width * sizeof *canvas->pixel,
                                       .data = malloc(width * height * sizeof *canvas->pixel)},
                           .indices = malloc(width * height)};
-    if (!part->picture.data || !part->indices)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(part->picture.data && part->indices, error);
     for (int y = 0; y < area.height; y++) {
         unsigned char *const to = part->picture.data + (size_t)y * part->picture.pitch;
         const size_t row = at_row(canvas, area, y);

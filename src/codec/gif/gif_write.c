@@ -391,8 +391,7 @@ enum gf_status gf_gif_sink_open(const struct gf_sink_order *order, struct gf_sin
             error, GF_ERROR_UNFIT, "%s: %dx%d is too large for GIF, whose sides end at %d",
             gf_output_name(order->output), format.width, format.height, GF_GIF_SIDE_MOST);
     struct gif_sink *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     const bool animated = order->metadata->animated;
     opened->base = (struct gf_sink){.write = gif_write,
                                     .finish = gif_finish,

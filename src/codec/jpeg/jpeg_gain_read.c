@@ -55,8 +55,7 @@ static enum gf_status allocate(struct hdr_source *source, struct gf_error *error
     source->mixed = malloc((size_t)map.width * channels * sizeof *source->mixed);
     source->row = malloc((size_t)width * channels * sizeof *source->row);
     source->pixels = malloc(gf_row_bytes(source->picture->format) * ROWS);
-    if (!source->column || !source->mixed || !source->row || !source->pixels)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(source->column && source->mixed && source->row && source->pixels, error);
     for (int x = 0; x < width; x++)
         source->column[x] = place_of(x, width, map.width);
     return GF_OK;
@@ -199,8 +198,7 @@ static GF_CHECKED enum gf_status jpeg_gain_apply(const struct gf_blob *jpeg,
                                                  struct gf_source **source, struct gf_error *error)
 {
     struct hdr_source *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     const enum gf_status status = read_map(opened, jpeg, map, *source, options, error);
     if (status) {
         hdr_close(&opened->base);
@@ -233,8 +231,7 @@ static enum gf_status read_picture(struct gf_input *input, int64_t offset, int64
         return GF_OK;
     bytes = bytes < most ? bytes : most;
     jpeg->data = malloc((size_t)bytes);
-    if (!jpeg->data)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(jpeg->data, error);
     return gf_input_read_at(input, offset, jpeg->data, (size_t)bytes, &jpeg->size, error);
 }
 
@@ -247,8 +244,7 @@ static enum gf_status add_headroom(const struct gf_jpeg_source *source, struct g
         map->lacks_headroom ? gf_exif_apple_headroom(&source->base.metadata.exif) : 0;
     if (!headroom)
         return GF_OK;
-    if (!gf_gain_map_add_headroom(jpeg, headroom))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(gf_gain_map_add_headroom(jpeg, headroom), error);
     (void)gf_gain_map_read(jpeg, map, why);
     return GF_OK;
 }

@@ -265,8 +265,7 @@ enum gf_status gf_jpeg_gain_create(const struct gf_sink_order *order, struct gf_
         return gf_jpeg_sink_open(order->output, order->format, order->metadata, order->options, 0,
                                  sink, error);
     struct gain_sink *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     opened->base = (struct gf_sink){
         .write = gain_write, .finish = gain_finish, .splice = gain_splice, .close = gain_close};
     opened->output = order->output;

@@ -416,8 +416,7 @@ enum gf_status gf_jpeg_strips_writer_open(struct gf_output *output,
                                           struct gf_error *error)
 {
     struct gf_jpeg_strips_writer *const opened = malloc(sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(opened, error);
     memset(opened, 0, offsetof(struct gf_jpeg_strips_writer, reader));
     opened->output = output;
     opened->layout = *layout;

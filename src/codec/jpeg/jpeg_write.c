@@ -352,8 +352,7 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
                        "%s: %dx%d is too large for JPEG, whose sides end at %ld", name,
                        format.width, format.height, (long)JPEG_MAX_DIMENSION);
     struct jpeg_sink *const opened = malloc(sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(opened, error);
     memset(opened, 0, offsetof(struct jpeg_sink, buffer));
     gf_jpeg_share_writing(1);
     opened->mover.move = metadata ? metadata->move : NULL;

@@ -446,8 +446,7 @@ static enum gf_status convert_inks(const struct jxl_source *jxl, unsigned char *
     const size_t sample = (size_t)format.bits / 8, pixel = sample * (size_t)format.channels,
                  width = (size_t)format.width;
     unsigned char *const inks = malloc(7 * sample * width);
-    if (!inks)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(inks, error);
     unsigned char *const rgb = inks + 4 * sample * width;
     for (int y = 0; y < format.height; y++, pixels += width * pixel, black += width * sample) {
         for (size_t x = 0; x < width; x++) {

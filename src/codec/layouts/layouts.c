@@ -515,8 +515,7 @@ static enum gf_status describe(struct layout_store *store, struct gf_error *erro
     char *text = NULL;
     size_t size = 0;
     FILE *const file = open_memstream(&text, &size);
-    if (!file)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(file, error);
     if (store->layout == GF_LAYOUT_DZ)
         describe_dz(store, file);
     else if (store->layout == GF_LAYOUT_ZOOMIFY)
@@ -602,8 +601,7 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
         return gf_fail(error, GF_ERROR_UNFIT, "%s: viewers show no tiles of CMYK: --to-icc=srgb",
                        name);
     struct layout_store *const store = calloc(1, sizeof *store);
-    if (!store)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(store, error);
     *store = (struct layout_store){.base = {.encode = layout_encode,
                                             .put = layout_put,
                                             .finish = layout_finish,

@@ -551,8 +551,7 @@ static enum gf_status frames_decode(struct gf_whole_source *whole, unsigned char
         source->png = malloc(whole->file.size + GF_PNG_CHUNK_LEAST);
     if (!source->row)
         source->row = malloc(row_bytes);
-    if (!source->png || !source->row)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(source->png && source->row, error);
     while (source->drawn <= whole->frame - source->before)
         GF_TRY(draw_next(source, pixels, error));
     return GF_OK;

@@ -346,8 +346,7 @@ static enum gf_status start(struct palette_sink *sink, const struct gf_metadata 
     sink->bits = sink->fixed ? bits_for(sink->table.colours) : 8;
     sink->indices = malloc(sink->fixed ? width : width * (size_t)sink->format.height);
     sink->packed = malloc(width * 4);
-    if (!sink->indices || !sink->packed)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(sink->indices && sink->packed, error);
     if (reduces)
         GF_TRY(png_hold_open(&sink->held, sink->format, error));
     GF_TRY(gf_png_write_header(sink->output, sink->format, sink->bits, PALETTE_TYPE, error));
@@ -361,8 +360,7 @@ enum gf_status gf_png_palette_sink_open(const struct gf_sink_order *order, struc
                                         struct gf_error *error)
 {
     struct palette_sink *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     opened->base =
         (struct gf_sink){.write = palette_write, .finish = palette_finish, .close = palette_close};
     opened->output = order->output;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/memory/buffers.h"
 #include "base/threads/ordered.h"
 #include "codec/common/checks.h"
@@ -368,8 +369,7 @@ enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format forma
                                   struct gf_png_pixels **pixels, struct gf_error *error)
 {
     struct gf_png_pixels *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(opened, error);
     opened->input = input;
     opened->options = options;
     opened->begin = gf_input_position(input);

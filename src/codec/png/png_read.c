@@ -72,8 +72,7 @@ static _Noreturn void on_error(png_structp png, png_const_charp text)
     struct gf_png_source *const source = png_get_error_ptr(png);
     if (!source->status && errno == ENOMEM)
         fail_memory(source);
-    if (!source->status)
-        source->status = fail_damaged(source, source->ended, text, source->error);
+    GF_THEN(source->status, fail_damaged(source, source->ended, text, source->error));
     longjmp(source->escape, 1);
 }
 
@@ -192,9 +191,9 @@ static GF_CHECKED enum gf_status png_read_late_metadata(struct gf_png_source *so
     const int64_t next =
         gf_input_position(source->input) + gf_png_get_be32(source->chunk_head) + GF_PNG_CRC_BYTES;
     bool frameless;
-    if (!gf_png_add_late_metadata(&source->base.metadata, source->input, next, &source->options,
-                                  &frameless))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(gf_png_add_late_metadata(&source->base.metadata, source->input, next,
+                                          &source->options, &frameless),
+                 error);
     if (frameless && source->frames == 1 && !source->first_is_frame)
         source->frames = 0; /* nothing is missing: it is a still picture */
     return GF_OK;
@@ -594,8 +593,7 @@ enum gf_status gf_png_header_open(struct gf_input *input, const struct gf_option
                                   struct gf_png_source **source, struct gf_error *error)
 {
     struct gf_png_source *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(opened, error);
     opened->base = (struct gf_source){.metadata = {.orientation = 1},
                                       .read = png_read,
                                       .finish = png_finish,

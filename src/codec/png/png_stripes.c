@@ -291,8 +291,7 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
                                    struct gf_png_stripes **stripes, struct gf_error *error)
 {
     struct gf_png_stripes *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     opened->output = output;
     opened->format = format;
     opened->adler = 1;

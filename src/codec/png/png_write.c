@@ -103,8 +103,7 @@ static enum gf_status png_picture_sink_open(const struct gf_sink_order *order,
         return gf_png_palette_sink_open(order, sink, error);
     const struct gf_format packed = stripes_format(format, order->options->depth);
     struct png_sink *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(opened, error);
     opened->base = (struct gf_sink){.write = png_write,
                                     .finish = png_finish,
                                     .close = png_close,
@@ -284,12 +283,10 @@ static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
     unsigned char count[GF_PNG_CHUNK_LEAST + GF_PNG_ANIMATION_BYTES];
     const struct gf_format format = sink->format;
     struct animation *const animation = calloc(1, sizeof *animation);
-    if (!animation)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(animation, error);
     sink->animation = animation;
     animation->shown = malloc(gf_row_bytes(format) * (size_t)format.height);
-    if (!animation->shown)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(animation->shown, error);
     enum gf_status status = gf_png_write_header(sink->output, format, sink->options.depth,
                                                 gf_png_colour_type(format), error);
     GF_THEN(status, gf_png_write_metadata(sink->output, &sink->metadata, error));

@@ -516,8 +516,7 @@ enum gf_status gf_pnm_source_open(struct gf_input *input, const struct gf_option
                                   struct gf_source **source, struct gf_error *error)
 {
     struct pnm_source *const pnm = malloc(sizeof *pnm);
-    if (!pnm)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(pnm, error);
     memset(pnm, 0, offsetof(struct pnm_source, reader.buffer));
     pnm->base = (struct gf_source){.metadata = {.orientation = 1},
                                    .read = pnm_read,

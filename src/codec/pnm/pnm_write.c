@@ -92,8 +92,7 @@ static enum gf_status open_sink(const struct gf_sink_order *order, enum gf_file_
 {
     const struct gf_format format = order->format;
     struct pnm_sink *const pnm = calloc(1, sizeof *pnm);
-    if (!pnm)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(pnm, error);
     pnm->base = (struct gf_sink){.write = pnm_write, .finish = pnm_finish, .close = pnm_close};
     pnm->output = order->output;
     pnm->format = format;

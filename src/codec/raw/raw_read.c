@@ -133,8 +133,7 @@ static enum gf_status open_raw(const struct gf_whole_source *source, bool *damag
                                libraw_data_t **opened, struct gf_error *error)
 {
     libraw_data_t *const raw = *opened = calls.libraw_init(0);
-    if (!raw)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(raw, error);
     calls.libraw_set_dataerror_handler(raw, on_damage, damaged);
     calls.libraw_set_progress_handler(raw, on_progress, NULL);
     raw->params.use_camera_wb = 1;

@@ -125,8 +125,7 @@ enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *inpu
     if (status)
         return status;
     TIFFOpenOptions *const options = gf_tiff.TIFFOpenOptionsAlloc();
-    if (!options)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(options, error);
     gf_tiff.TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, handle);
     gf_tiff.TIFFOpenOptionsSetWarningHandlerExtR(options, ignore, handle);
     /* The name is empty, since libtiff's messages begin with the name. */

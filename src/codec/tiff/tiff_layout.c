@@ -128,8 +128,7 @@ static enum gf_status read_palette(const struct gf_tiff_handle *handle,
      * it. */
     unsigned char *const narrow = calloc(bits == 16 ? 65536 : 256, bits == 16 ? 6 : 3);
     uint16_t *const words = (uint16_t *)(void *)narrow;
-    if (!(layout->palette = narrow))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(layout->palette = narrow, error);
     for (int i = 0; i < 3 * count; i++)
         greatest = colour[i % 3][i / 3] > greatest ? colour[i % 3][i / 3] : greatest;
     /* Some writers store 8 bits although a TIFF's palette has 16. */

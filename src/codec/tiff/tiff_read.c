@@ -514,8 +514,7 @@ static GF_CHECKED enum gf_status tiff_open_page(struct gf_input *input, int page
                                                 struct gf_source **source, struct gf_error *error)
 {
     struct gf_tiff_source *const tiff = calloc(1, sizeof *tiff);
-    if (!tiff)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(tiff, error);
     tiff->base = (struct gf_source){.metadata = {.orientation = 1},
                                     .take_level = tiff_take_level,
                                     .window = tiff_window,
@@ -644,8 +643,7 @@ static enum gf_status open_pages(struct gf_input *input, const struct gf_options
                                  struct gf_source **source, struct gf_error *error)
 {
     struct pages_source *const pages = calloc(1, sizeof *pages);
-    if (!pages)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(pages, error);
     pages->base = (struct gf_source){
         .metadata = {.orientation = 1}, .read = pages_read, .close = pages_close};
     pages->input = input;

@@ -64,8 +64,7 @@ static enum gf_status open_coder(struct tiles *tiles, struct coder *coder, struc
 {
     const struct gf_tiff_coding *const coding = &tiles->coding;
     coder->pixels = malloc(tile_bytes(coding) + gf_row_bytes(coding->format));
-    if (!coder->pixels)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(coder->pixels, error);
     GF_TRY(gf_output_open_memory(gf_output_name(tiles->output), &coder->output, error));
     GF_TRY(gf_tiff_open(&coder->handle, NULL, coder->output, tiles->mode, 0, error));
     return gf_tiff_set_coding(&coder->handle, coding) ? GF_OK
@@ -492,8 +491,7 @@ enum gf_status gf_tiff_store_open(const struct gf_sink_order *order, struct gf_p
     GF_TRY(check(order, &choice, pyramid->tile_width, error));
     GF_TRY(gf_tiff_coding_of(order, &coding, error));
     struct tiles *const tiles = calloc(1, sizeof *tiles + (size_t)threads * sizeof *tiles->coder);
-    if (!tiles)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(tiles, error);
     tiles->base = (struct gf_tile_store){.options = &tiles->options,
                                          .encode = tiles_encode,
                                          .put = tiles_put,

@@ -232,13 +232,11 @@ static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
 {
     const struct gf_format format = sink->format;
     struct animation *const animation = calloc(1, sizeof *animation);
-    if (!animation)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(animation, error);
     sink->animation = animation;
     animation->before = malloc(gf_row_bytes(format) * (size_t)format.height);
     animation->mux = gf_webp.WebPNewInternal(WEBP_MUX_ABI_VERSION);
-    if (!animation->before || !animation->mux)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(animation->before && animation->mux, error);
     const WebPMuxAnimParams params = {
         .loop_count = (int)(sink->loops < LOOPS_MOST ? sink->loops : LOOPS_MOST)};
     return gf_webp.WebPMuxSetAnimationParams(animation->mux, &params) == WEBP_MUX_OK &&

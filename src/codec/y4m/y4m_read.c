@@ -337,8 +337,7 @@ static enum gf_status read_frame(struct y4m_source *y4m, struct gf_error *error)
     }
     if (!y4m->own)
         y4m->own = gf_pages_alloc_sparse(y4m->bytes);
-    if (!y4m->own)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(y4m->own, error);
     y4m->is_part = y4m->seeks && is_part(y4m, y4m->window);
     if (y4m->is_part) {
         y4m->frame = y4m->own;
@@ -476,8 +475,7 @@ enum gf_status gf_y4m_source_open(struct gf_input *input, const struct gf_option
                                   struct gf_source **source, struct gf_error *error)
 {
     struct y4m_source *const y4m = calloc(1, sizeof *y4m);
-    if (!y4m)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(y4m, error);
     y4m->base = (struct gf_source){.metadata = {.orientation = 1},
                                    .read = y4m_read,
                                    .window = y4m_window,

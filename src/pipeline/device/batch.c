@@ -324,8 +324,7 @@ enum gf_status gf_device_batch_finish(const struct gf_device_batch *batch, gf_pi
 {
     int *const pictures = malloc(((size_t)batch->count + 1) * sizeof *pictures), count = 0;
     struct each each = {batch, pictures, work, context, 0};
-    if (!pictures)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(pictures, error);
     for (int i = 0; i < batch->count; i++) {
         if (!batch->ended[i])
             pictures[count++] = i;

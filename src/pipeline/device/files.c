@@ -190,8 +190,7 @@ static enum gf_status decode_some(struct decoding *decoding, int first, int *cou
     *count = find_places(decoding, first, gf_pipeline_file_bytes_most(batch->pipeline), &bytes);
     if (bytes && batch->coders) {
         decoding->pinned = gf_buffer_pool_take_host(buffers, bytes);
-        if (!decoding->pinned)
-            return gf_fail_memory(error);
+        GF_ALLOCATED(decoding->pinned, error);
         gf_buffer_pool_pin(buffers, decoding->pinned);
     }
     batch->pipeline->holds_buffers = true;

@@ -260,8 +260,7 @@ enum gf_status gf_filter_batch(struct gf_pipeline *pipeline, int count,
     if (status || !count)
         return status;
     struct gf_image *const images = malloc((size_t)count * sizeof *images);
-    if (!images)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(images, error);
     memcpy(images, outputs, (size_t)count * sizeof *images);
     const struct gf_backend_calls *const calls = pipeline->backend->calls;
     const int before = calls->bind(pipeline->backend);

@@ -26,8 +26,7 @@ static enum gf_status keep_profile(struct gf_attempt *attempt, struct gf_picture
     struct gf_profile profile = pipeline->profile;
     const size_t bytes = (size_t)profile.stage_count * sizeof *profile.stages;
     struct gf_profile_stage *const stages = malloc(bytes + 1);
-    if (!stages)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(stages, error);
     if (bytes)
         memcpy(stages, profile.stages, bytes);
     const double now_s = gf_now();

@@ -172,8 +172,7 @@ enum gf_status gf_pipeline_keep_metadata(struct gf_pipeline *pipeline, struct gf
         options.stripped = ((uint64_t)1 << GF_METADATA_ITEMS) - 1;
     options.strip = false;
     pipeline->result = kept = calloc(1, sizeof *kept);
-    if (!kept)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(kept, error);
     GF_TRY(gf_metadata_for_output(&changed, format, GF_TAGS_ALL, &options, kept, error));
     kept->bits = metadata->bits;
     kept->unread = metadata->unread & ~gf_kinds_unwanted(&options);

@@ -256,8 +256,7 @@ enum gf_status gf_cube_set_nodes(struct gf_cube *cube, const double *value, stru
         greatest = fmax(greatest, value[i]);
     }
     uint16_t *const node = malloc(count * sizeof *node);
-    if (!node)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(node, error);
     const double scale = 65535 / (greatest - least);
     for (size_t i = 0; i < count; i++)
         node[i] = (uint16_t)((value[i] - least) * scale + 0.5);
@@ -311,8 +310,7 @@ static enum gf_status read_cube(int fd, const char *path, const char *how, void 
                                 struct gf_error *error)
 {
     struct gf_cube *const cube = calloc(1, sizeof *cube);
-    if (!cube)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(cube, error);
     const enum gf_status status =
         fd >= 0 ? read_file(fd, path, cube, error) : cube_make_look(cube, error);
     if (status)

@@ -128,8 +128,7 @@ enum gf_status gf_picture_new(const struct gf_image *image, struct gf_picture **
 {
     static atomic_ullong last;
     *picture = malloc(sizeof **picture);
-    if (!*picture)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(*picture, error);
     **picture = (struct gf_picture){.image = *image, .id = atomic_fetch_add(&last, 1) + 1};
     return GF_OK;
 }

@@ -61,8 +61,7 @@ enum gf_status gf_batch_report_add(struct gf_batch_report *report,
                                    const struct gf_batch_log_entry *entry, double finished_s,
                                    struct gf_error *error)
 {
-    if (!GF_GROW(report->picture, report->pictures))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(GF_GROW(report->picture, report->pictures), error);
     struct gf_batch_picture *const picture = &report->picture[report->pictures];
     *picture = (struct gf_batch_picture){.input = strdup(entry->input),
                                          .message = -1,
@@ -72,8 +71,7 @@ enum gf_status gf_batch_report_add(struct gf_batch_report *report,
                                          .height = entry->height,
                                          .finished_s = finished_s,
                                          .ms = entry->ms};
-    if (!picture->input)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(picture->input, error);
     report->pictures++;
     if (entry->outcome == GF_OUTCOME_FAILED &&
         (picture->message = count_message(report, entry)) < 0)
@@ -205,8 +203,7 @@ static void add_outliers(struct gf_batch_report *report)
 enum gf_status gf_batch_report_finish(struct gf_batch_report *report, struct gf_error *error)
 {
     double *const scratch = malloc((report->pictures + 1) * sizeof *scratch);
-    if (!scratch)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(scratch, error);
     report->most = -1;
     qsort(report->picture, report->pictures, sizeof *report->picture, by_end);
     add_counts(report);

@@ -74,8 +74,7 @@ static enum gf_status compare_subject(struct gf_compare_setup *setup,
 {
     struct gf_compare_group *const group =
         add_group(comparison, subject->stage, segment, subject->counts);
-    if (!group)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(group, error);
     enum gf_status status = gf_compare_cpu_time(subject, setup->threads, setup->budget_s,
                                                 subject->out, histogram, &group->cpu, error);
     GF_THEN(status, setup->lane ? gf_compare_device_rows(setup, subject, group, error)

@@ -219,8 +219,7 @@ enum gf_status gf_compare_cpu_time(const struct gf_compare_subject *subject, int
                                .budget_s = budget_s,
                                .start = PTHREAD_MUTEX_INITIALIZER};
     struct timer *const timer = calloc((size_t)timed.threads, sizeof *timer);
-    if (!timer)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(timer, error);
     if (!subject->counts)
         timed.out = gf_image_view(out);
     timed.bands = (cut->format.height + timed.band_rows - 1) / timed.band_rows;
@@ -259,8 +258,7 @@ static enum gf_status add_cpu_row(const struct gf_compare_setup *setup,
     snprintf(name, sizeof name, "%s%d thread%s", intrinsics ? "" : "no intrinsics, ", threads,
              threads == 1 ? "" : "s");
     struct gf_compare_row *const row = empty_row(group, name);
-    if (!row)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(row, error);
     if (out->data)
         memset(out->data, 0xa5, out->pitch * (size_t)out->format.height);
     if (histogram->count)
@@ -457,8 +455,7 @@ static enum gf_status add_row(struct variants *v, const struct gf_variant *varia
     struct gf_stage stage = *v->subject->stage;
     struct gf_error why = {0};
     struct gf_compare_row *const row = empty_row(v->group, name);
-    if (!row)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(row, error);
     stage.variant = variant;
     row->summary = variant->summary;
     row->tolerance = v->subject->counts ? 0 : gf_variant_tolerance(variant, stage.out.bits);
@@ -569,8 +566,7 @@ enum gf_status gf_compare_device_rows(const struct gf_compare_setup *setup,
     close_pictures(&v);
     if (status == GF_ERROR_DEVICE_MEMORY) {
         struct gf_compare_row *const row = empty_row(group, "all");
-        if (!row)
-            return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        GF_ALLOCATED(row, error);
         snprintf(row->refused, sizeof row->refused, "%.159s", why.text);
         return GF_OK;
     }

@@ -77,8 +77,7 @@ static enum gf_status run_once(struct gf_pipeline *pipeline, const struct runs *
     GF_TRY(gf_pipeline_run_image(pipeline, runs->picture, out, error));
     const struct gf_profile *const profile = gf_pipeline_profile(pipeline);
     struct gf_interval *const interval = malloc((profile->span_count + 1) * sizeof *interval);
-    if (!interval)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(interval, error);
     *total_s = gf_now() - begin_s;
     *summary = summarise(profile, interval);
     free(interval);
@@ -176,8 +175,7 @@ static enum gf_status add_run(const struct runs *runs, const char *name, int val
                               const struct gf_options *options, struct gf_error *error)
 {
     struct gf_compare_run *const run = new_run(runs->comparison, name, value);
-    if (!run)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(run, error);
     run->options = *options;
     return measure(runs, run, error);
 }
@@ -186,8 +184,7 @@ static enum gf_status add_refused(const struct runs *runs, const char *name, con
                                   struct gf_error *error)
 {
     struct gf_compare_run *const run = new_run(runs->comparison, name, 0);
-    if (!run)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(run, error);
     run->options = *runs->options;
     run->overlap = run->estimate_s = run->kernels_s = run->copies_s = NAN;
     snprintf(run->refused, sizeof run->refused, "%s", why);

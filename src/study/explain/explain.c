@@ -158,8 +158,7 @@ static enum gf_status explain_stages(const struct explainer *explainer, int s,
     struct gf_rows cut[GF_CUTS_MAX + 1];
     gf_segment_rows(plan, segment, rows.first, rows.end, cut);
     found->stage = calloc((size_t)segment->count + 1, sizeof *found->stage);
-    if (!found->stage)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(found->stage, error);
     for (int i = 0; i < segment->count; i++)
         GF_TRY(explain_stage(explainer, bands, segment, i, cut, &found->stage[found->stages++],
                              error));
@@ -195,8 +194,7 @@ static enum gf_status explain_segments(const struct explainer *explainer,
 {
     const int count = explainer->schedule->plan->segment_count;
     explanation->segment = calloc((size_t)count, sizeof *explanation->segment);
-    if (!explanation->segment)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(explanation->segment, error);
     for (int s = 0; s < count; s++)
         GF_TRY(
             explain_segment(explainer, s, &explanation->segment[explanation->segments++], error));

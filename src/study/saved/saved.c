@@ -247,8 +247,7 @@ static enum gf_status add(struct gf_counters *counters, char field[COLUMNS][FIEL
     memcpy(kernel.name, field[KERNEL], sizeof kernel.name);
     read_size(field[GRID], kernel.grid);
     read_size(field[BLOCK], kernel.block);
-    if (!GF_GROW(counters->kernel, counters->kernels))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(GF_GROW(counters->kernel, counters->kernels), error);
     counters->kernel[counters->kernels++] = kernel;
     return GF_OK;
 }
@@ -407,8 +406,7 @@ static enum gf_status read_bytes(const char *path, FILE *file, char **text, size
     do {
         capacity = capacity ? 2 * capacity : 1 << 16;
         char *const grown = realloc(*text, capacity);
-        if (!grown)
-            return gf_fail_memory(error);
+        GF_ALLOCATED(grown, error);
         *text = grown;
         *size += fread(*text + *size, 1, capacity - *size, file);
     } while (*size == capacity && capacity < BYTES_MAX);

@@ -194,8 +194,7 @@ enum gf_status gf_palette_map_open(const struct gf_palette *palette, struct gf_f
                                    struct gf_error *error)
 {
     struct gf_palette_map *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     const int bands = bands_of(format);
     opened->threads = threads < bands ? threads : bands;
     opened->colours = palette->colours;
@@ -361,8 +360,7 @@ static enum gf_status choose(const struct gf_palette_bins *bins, int most, int t
 {
     struct gf_palette_entries entries;
     int32_t *const order = malloc((size_t)bins->count * sizeof *order);
-    if (!order)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(order, error);
     gf_palette_split(bins, most, order, &entries);
     free(order);
     GF_TRY(gf_palette_refine(bins, threads, &entries, error));

@@ -133,8 +133,7 @@ static enum gf_status gather(const struct weighing *weighing, struct gf_palette_
     }
     bins->mean = malloc((size_t)bins->count * sizeof *bins->mean);
     bins->weight = malloc((size_t)bins->count * sizeof *bins->weight);
-    if (!bins->mean || !bins->weight)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(bins->mean && bins->weight, error);
     for (size_t c = 0, at = 0; c < weighing->bins; c++) {
         const struct sums *const of = &weighing->sums[c];
         if (!of->weight)

@@ -72,8 +72,7 @@ enum gf_status gf_shrinker_open(enum gf_shrink shrink, struct gf_format from,
                                 struct gf_shrinker **shrinker, struct gf_error *error)
 {
     struct gf_shrinker *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     opened->shrink = shrink;
     opened->from = from;
     opened->to = halved(from);
