@@ -41,8 +41,7 @@ struct gf_archive_reader {
     struct gf_error error; /* why reading the input failed */
     enum gf_status status;
     atomic_bool cancelled;
-    bool packed;
-    bool is_zip;
+    bool packed, is_zip;
     int64_t members; /* how many members were found */
     int64_t passed;  /* how many were passed again behind damaged ones */
     char fault[200]; /* why the last one cannot be read, although those behind it can; "": it can */

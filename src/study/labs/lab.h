@@ -207,8 +207,7 @@ enum gf_lab_form { GF_LAB_TABLE, GF_LAB_JSON };
 
 /* The values of a lab's own parameters, and of those that every lab has. */
 struct gf_lab_values {
-    int param[GF_LAB_OWN_PARAMS_MAX];
-    int runs;
+    int param[GF_LAB_OWN_PARAMS_MAX], runs;
     int form;                     /* enum gf_lab_form */
     char html[GF_FILE_NAME_SIZE]; /* the name of a page; or "" */
     char plot[GF_FILE_NAME_SIZE]; /* a name that ends with .png or .svg; or "" */

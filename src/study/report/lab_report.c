@@ -94,8 +94,7 @@ static int column_width(const struct gf_lab *lab, const struct gf_lab_result *re
 
 static void put_rows(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result)
 {
-    const int columns = gf_lab_columns(lab);
-    const int first = label_width(result);
+    const int columns = gf_lab_columns(lab), first = label_width(result);
     int width[GF_LAB_COLUMNS_MAX];
     fprintf(file, "  %-*s", first, result->rows_name);
     for (int i = 0; i < columns; i++)
