@@ -98,36 +98,14 @@ struct gf_lab {
 
 /* The labs in the order of --lab. LAB(STEM) is gf_lab_STEM, which cuda/study/labs/STEM.cu declares;
  * offset and stride are in coalescing.cu, matmul_at in matmul.cu, peer in transfer.cu. */
+/* clang-format off */
 #define GF_LABS(LAB) \
-    LAB(offset) \
-    LAB(stride) \
-    LAB(layout) \
-    LAB(transpose) \
-    LAB(matmul) \
-    LAB(matmul_at) \
-    LAB(banks) \
-    LAB(async_copy) \
-    LAB(constant) \
-    LAB(texture) \
-    LAB(l2_window) \
-    LAB(transfer) \
-    LAB(peer) \
-    LAB(alloc) \
-    LAB(histogram) \
-    LAB(reduce) \
-    LAB(occupancy) \
-    LAB(concurrent) \
-    LAB(integer) \
-    LAB(intrinsics) \
-    LAB(powers) \
-    LAB(flags) \
-    LAB(precision) \
-    LAB(divergence) \
-    LAB(work_per_thread) \
-    LAB(latency) \
-    LAB(dynamic_parallelism) \
-    LAB(spill) \
-    LAB(jpeg)
+    LAB(offset) LAB(stride) LAB(layout) LAB(transpose) LAB(matmul) LAB(matmul_at) LAB(banks) \
+    LAB(async_copy) LAB(constant) LAB(texture) LAB(l2_window) LAB(transfer) LAB(peer) LAB(alloc) \
+    LAB(histogram) LAB(reduce) LAB(occupancy) LAB(concurrent) LAB(integer) LAB(intrinsics) \
+    LAB(powers) LAB(flags) LAB(precision) LAB(divergence) LAB(work_per_thread) LAB(latency) \
+    LAB(dynamic_parallelism) LAB(spill) LAB(jpeg)
+/* clang-format on */
 #define GF_LAB_DECLARE(stem) extern const struct gf_lab gf_lab_##stem;
 GF_LABS(GF_LAB_DECLARE)
 
