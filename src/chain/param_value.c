@@ -561,12 +561,6 @@ static void set_default_colour(const struct gf_param *param, struct gf_colour *c
         colour->part[c] = colour->word ? 0 : usual.part[c];
 }
 
-static void set_default_length(const struct gf_param *param, struct gf_length *length)
-{
-    length->value = param->value;
-    length->unit = GF_PIXELS;
-}
-
 void gf_params_set_defaults(const struct gf_filter *filter, void *params)
 {
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
@@ -576,7 +570,7 @@ void gf_params_set_defaults(const struct gf_filter *filter, void *params)
         else if (param->type == GF_TYPE_INT || param->type == GF_TYPE_CHOICE)
             *(int *)member = (int)param->value;
         else if (param->type == GF_TYPE_RELATIVE)
-            set_default_length(param, member);
+            *(struct gf_length *)member = (struct gf_length){param->value, GF_PIXELS};
         else if (param->type == GF_TYPE_COLOUR)
             set_default_colour(param, member);
     }

@@ -83,6 +83,9 @@ static bool hash_input(uint64_t *hash, const char *name, int64_t bytes)
     return true;
 }
 
+/* Gives the next input, of that name, to a part. With bytes, the part that has the fewest bytes so
+ * far gets it; with bytes < 0, the parts take turns. *own tells whether that is the wanted part.
+ * Returns false when out of memory. */
 static bool parts_take(struct gf_parts *parts, const char *name, int64_t bytes, bool *own)
 {
     const size_t position = parts->position++;
@@ -102,15 +105,6 @@ static bool parts_take(struct gf_parts *parts, const char *name, int64_t bytes, 
     parts->load[0].bytes += (uint64_t)bytes + 1;
     sift(parts->load, parts->parts);
     return true;
-}
-
-/* Gives the next input, of that name, to a part. With bytes, the part that has the fewest bytes so
- * far gets it; with bytes < 0, the parts take turns. *own tells whether that is the wanted part.
- * Returns false when out of memory. */
-static void parts_free(struct gf_parts *parts)
-{
-    free(parts->load);
-    parts->load = NULL;
 }
 
 /* ---- folders and patterns ---- */
@@ -562,7 +556,7 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
             status = search_path(&search, argument);
         GF_THEN(status, search_select_own(&search));
     }
-    parts_free(&search.parts);
+    free(search.parts.load);
     inputs->list = request->shards ? search.parts.list : 0;
     if (request->left_out)
         search_sort(request->left_out, 0, false);

@@ -15,11 +15,6 @@
 #include "stage/filter.h"
 #include "text/text.h"
 
-static const char *page_name(const struct gf_sheet_writer *writer, size_t index)
-{
-    return writer->batch->item[index].output[0];
-}
-
 static const char *input_name(const struct gf_sheet_writer *writer, size_t index)
 {
     return writer->batch->request->inputs->item[index].path;
@@ -104,7 +99,7 @@ static enum gf_status open_page(struct gf_sheet_writer *writer, size_t index,
                                 struct gf_format format, struct gf_error *error)
 {
     const struct gf_sheet *const sheet = writer->sheet;
-    const char *const path = page_name(writer, index);
+    const char *const path = writer->batch->item[index].output[0];
     if (!sheet->name->is_stdout && writer->batch->request->plain_members)
         GF_TRY(gf_refuse_links(sheet->name, path, error));
     if (!sheet->name->is_stdout)

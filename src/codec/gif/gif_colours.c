@@ -111,12 +111,6 @@ static enum gf_status open_part(const struct gf_gif_canvas *canvas,
     return GF_OK;
 }
 
-static void close_part(struct part *part)
-{
-    free(part->picture.data);
-    free(part->indices);
-}
-
 /* Copies the indices of the part to the frame, and the colours of these indices to the canvas. */
 static void take_indices(const struct part *part, const struct gf_gif_canvas *canvas,
                          struct gf_gif_frame *frame, struct gf_palette_table *table)
@@ -231,7 +225,8 @@ static enum gf_status set_reduced(struct gf_gif_colours *colours,
     if (!status)
         take_indices(&part, canvas, frame,
                      frame->has_palette ? &frame->palette : &colours->palette);
-    close_part(&part);
+    free(part.picture.data);
+    free(part.indices);
     colours->reduced = true;
     return status;
 }

@@ -234,11 +234,6 @@ static enum gf_status check_lossless(const struct gif_sink *sink, struct gf_erro
                    gf_output_name(sink->file.output), sink->thinned ? THINNED : REDUCED);
 }
 
-static struct gf_gif_canvas canvas_of(const struct gif_sink *sink)
-{
-    return (struct gf_gif_canvas){sink->wanted, (size_t)sink->rows.width};
-}
-
 /* Updates `shown` and `before` to what they are once the next frame is drawn. */
 static void draw(struct gif_sink *sink, enum gf_gif_disposal disposal)
 {
@@ -276,7 +271,7 @@ static bool can_join(const struct gif_sink *sink)
 /* Ends the next frame. One that changes nothing only lengthens the held frame. */
 static enum gf_status take_frame(struct gif_sink *sink, struct gf_error *error)
 {
-    const struct gf_gif_canvas canvas = canvas_of(sink);
+    const struct gf_gif_canvas canvas = {sink->wanted, (size_t)sink->rows.width};
     const enum gf_gif_disposal disposal = sink->has_held ? choose_disposal(sink) : GF_GIF_STAY;
     enum gf_status status = gf_time_check(error);
     set_delay(sink);

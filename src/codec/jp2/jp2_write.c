@@ -76,12 +76,6 @@ static opj_image_t *make_image(struct gf_whole_sink *sink)
     return image;
 }
 
-static bool encode_stream(opj_codec_t *codec, opj_stream_t *opened, opj_image_t *image)
-{
-    return gf_jp2.opj_start_compress(codec, image, opened) && gf_jp2.opj_encode(codec, opened) &&
-           gf_jp2.opj_end_compress(codec, opened);
-}
-
 static enum gf_status encode_image(const struct gf_whole_sink *sink, opj_image_t *image,
                                    struct gf_jp2_stream *stream, struct gf_error *error)
 {
@@ -93,7 +87,8 @@ static enum gf_status encode_image(const struct gf_whole_sink *sink, opj_image_t
     if (!status) {
         gf_jp2_prepare(codec, stream, gf_library_threads(&sink->options));
         if (!gf_jp2.opj_setup_encoder(codec, &parameters, image) ||
-            !encode_stream(codec, opened, image))
+            !gf_jp2.opj_start_compress(codec, image, opened) || !gf_jp2.opj_encode(codec, opened) ||
+            !gf_jp2.opj_end_compress(codec, opened))
             status = fail(sink, stream, error);
     }
     if (opened)

@@ -157,12 +157,6 @@ enum gf_status gf_jpeg_markers_pass(struct gf_jpeg_markers *markers, struct gf_e
     return GF_OK;
 }
 
-/* Whether the input ended in or after a scan, so that perhaps only the end marker is missing. */
-static bool jpeg_markers_may_be_whole(const struct gf_jpeg_markers *markers)
-{
-    return markers->scanned && !markers->left;
-}
-
 int64_t gf_jpeg_markers_place(const struct gf_jpeg_markers *markers, const unsigned char *at)
 {
     return gf_input_position(markers->input) - (markers->end - at);
@@ -371,7 +365,8 @@ static boolean fill_buffer(j_decompress_ptr jpeg)
     if (source->bytes.bytes_in_buffer)
         return TRUE;
     source->cut = true;
-    if (jpeg->arith_code || !jpeg_markers_may_be_whole(&source->markers))
+    /* After a scan perhaps only the end marker is missing. */
+    if (jpeg->arith_code || !source->markers.scanned || source->markers.left)
         gf_jpeg_report_damage(source, "");
     source->bytes.next_input_byte = end_marker;
     source->bytes.bytes_in_buffer = sizeof end_marker;

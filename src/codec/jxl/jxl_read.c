@@ -39,11 +39,6 @@ struct gf_jxl_header {
 
 /* ---- the primaries of an ICC profile ---- */
 
-static double fixed_at(const unsigned char *data)
-{
-    return (double)(int32_t)gf_get_be(data, 4) / 65536;
-}
-
 /* Reads a tag of three numbers. Returns false if the profile lacks it. (ICC.1:2010, 7.3 and
  * 10.31) */
 static bool read_xyz(const struct gf_blob *icc, const char *tag, double xyz[3])
@@ -61,7 +56,7 @@ static bool read_xyz(const struct gf_blob *icc, const char *tag, double xyz[3])
             memcmp(icc->data + at, "XYZ ", 4))
             return false;
         for (size_t k = 0; k < 3; k++)
-            xyz[k] = fixed_at(icc->data + at + 8 + 4 * k);
+            xyz[k] = (double)(int32_t)gf_get_be(icc->data + at + 8 + 4 * k, 4) / 65536;
         return true;
     }
     return false;

@@ -254,12 +254,6 @@ enum { DEFLATE_RATIO_MAX = 1032 }; /* deflate's highest ratio: 258 bytes from tw
 
 /* ---- functions that run under setjmp (none has locals that must survive longjmp) ---- */
 
-static bool little_endian(void)
-{
-    const uint16_t one = 1;
-    return *(const unsigned char *)&one;
-}
-
 /* Whether the zlib stream may refer to any byte of its last 32 KB. A stream can state a smaller
  * window, which deflate.h does not enforce. */
 static bool has_whole_window(const struct gf_png_source *source)
@@ -344,7 +338,7 @@ static void start(struct gf_png_source *source)
         start_indices(source);
     else
         png_set_expand(source->png);
-    if (little_endian())
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
         png_set_swap(source->png);
     (void)png_set_interlace_handling(source->png);
     png_read_update_info(source->png, source->info);

@@ -21,11 +21,6 @@ enum {
     FLUSH_BYTES = 16 /* the most bytes of an empty block and a few bits */
 };
 
-static int at_least_one(size_t count)
-{
-    return count > 1 ? (int)count : 1;
-}
-
 static struct gf_png_layout png_layout_make(int height, size_t row_bytes, int bpp, int level)
 {
     struct gf_png_layout layout = {
@@ -35,7 +30,7 @@ static struct gf_png_layout png_layout_make(int height, size_t row_bytes, int bp
     if (level == GF_PNG_FAST_LEVEL)
         layout.rows = gf_png_mark_rows(row_bytes, height);
     else
-        layout.rows = at_least_one(STRIPE_BYTES / filtered);
+        layout.rows = filtered < STRIPE_BYTES ? (int)(STRIPE_BYTES / filtered) : 1;
     layout.rows = layout.rows < height ? layout.rows : height;
     layout.count = (height + layout.rows - 1) / layout.rows;
     if (level > GF_PNG_FAST_LEVEL)

@@ -89,13 +89,6 @@ static char *next_parameter(char **at)
     return parameter;
 }
 
-static enum gf_status fail_parameter(const char *name, const char *parameter,
-                                     struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_INPUT, "%s: '%.40s' in the header of a Y4M is not supported",
-                   name, parameter);
-}
-
 static bool set_side(const char *text, int *side)
 {
     char *end;
@@ -156,7 +149,8 @@ enum gf_status gf_y4m_parse(const char *header, const char *name, struct gf_yuv 
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: the header of a Y4M is missing", name);
     while ((parameter = next_parameter(&at)) != NULL) {
         if (!set_parameter(parameter, yuv, &has_chroma, &has_range))
-            return fail_parameter(name, parameter, error);
+            return gf_fail(error, GF_ERROR_INPUT,
+                           "%s: '%.40s' in the header of a Y4M is not supported", name, parameter);
     }
     if (!yuv->width || !yuv->height)
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: the header of a Y4M states no size",

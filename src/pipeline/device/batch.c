@@ -57,12 +57,6 @@ static int pipeline_gather_crew(struct gf_pipeline *pipeline, int count)
     return pipeline->crew->count < count ? pipeline->crew->count : count;
 }
 
-/* Returns pipeline number 0..count - 1 of these. */
-static struct gf_pipeline *pipeline_of_crew(struct gf_pipeline *pipeline, int number)
-{
-    return pipeline->crew->member[number];
-}
-
 enum { PICTURES_AT_ONCE = 8 }; /* that a thread prepares before it gives them to the coders */
 
 struct gf_picture_name gf_picture_name(int picture)
@@ -303,7 +297,7 @@ static enum gf_status do_picture(void *context, int thread, int item, struct gf_
     const struct each *const each = context;
     (void)error;
     struct gf_pipeline *const pipeline = each->batch->pipeline;
-    each->work(each->context, each->crew ? pipeline_of_crew(pipeline, thread) : pipeline,
+    each->work(each->context, each->crew ? pipeline->crew->member[thread] : pipeline,
                each->pictures[item]);
     return GF_OK;
 }
