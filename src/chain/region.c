@@ -154,8 +154,7 @@ enum gf_status gf_region_read(const struct gf_filter *filter, const struct gf_re
                               bool loads, struct gf_region **region, struct gf_error *error)
 {
     bool shapes;
-    struct gf_region *const made = calloc(1, sizeof *made);
-    GF_ALLOCATED(made, error);
+    GF_NEW(struct gf_region, made, error);
     made->feather = params->feather;
     enum gf_status status = read_shapes(filter->name, params->region, made, &shapes, error);
     if (!status && !shapes)

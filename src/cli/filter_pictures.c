@@ -180,9 +180,8 @@ static enum gf_status show_profile(struct gf_session *session, const struct gf_p
 {
     const struct gf_command *const command = session->command;
     struct gf_profile_report report;
-    enum gf_status status = gf_profile_report_make(profile, &report, error);
-    if (status)
-        return status;
+    GF_TRY(gf_profile_report_make(profile, &report, error));
+    enum gf_status status = GF_OK;
     if (batch) {
         report.pictures = batch->pictures;
         report.elapsed_s = batch->elapsed_s;

@@ -383,8 +383,7 @@ static enum gf_status find_duplicates(struct run *run, struct gf_error *error)
 
 enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *error)
 {
-    struct run *const run = calloc(1, sizeof *run);
-    GF_ALLOCATED(run, error);
+    GF_NEW(struct run, run, error);
     const int form = command->form;
     const bool counts = form >= GF_INFO_STATISTICS;
     struct gf_options options = command->options;

@@ -232,8 +232,7 @@ enum gf_status gf_device_encode_pyramid(struct gf_device_coders *coders,
                                         const struct gf_image *image, struct gf_sink *sink,
                                         struct gf_buffer_pool *buffers, struct gf_error *error)
 {
-    struct work *const work = calloc(1, sizeof *work);
-    GF_ALLOCATED(work, error);
+    GF_NEW(struct work, work, error);
     work->coders = coders;
     work->sink = sink;
     work->buffers = buffers;

@@ -74,8 +74,7 @@ static bool are_aligned(const struct gf_image *image, int count)
 enum gf_status gf_resident_open(struct gf_backend *backend, const struct gf_options *options,
                                 struct gf_resident **resident, struct gf_error *error)
 {
-    struct gf_resident *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct gf_resident, opened, error);
     opened->backend = backend;
     opened->options = options;
     const enum gf_status status =

@@ -108,10 +108,8 @@ static enum gf_status configure_outputs(struct gf_pipeline *pipeline,
                                         struct gf_error *error)
 {
     pipeline->output = calloc((size_t)count, sizeof *pipeline->output);
-    enum gf_status status =
-        pipeline->output ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (status)
-        return status;
+    enum gf_status status = GF_OK;
+    GF_ALLOCATED(pipeline->output, error);
     pipeline->output[0] = (struct gf_output_choice){pipeline->chain, pipeline->options};
     pipeline->outputs = 1;
     for (int i = 1; !status && i < count; i++) {

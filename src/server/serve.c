@@ -436,8 +436,7 @@ static enum gf_status serve_until_end(struct gf_server *server, struct gf_error 
 enum gf_status gf_serve(const struct gf_server_settings *settings, struct gf_error *error)
 {
     enum { SHARES = 96 }; /* of host memory, unless there are more workers */
-    struct gf_server *const server = calloc(1, sizeof *server);
-    GF_ALLOCATED(server, error);
+    GF_NEW(struct gf_server, server, error);
     server->settings = settings;
     server->helps = gf_server_is_helper();
     server->place = (struct gf_server_place){.folder = -1, .lock = -1, .listener = -1};

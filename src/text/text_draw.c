@@ -408,9 +408,8 @@ static enum gf_status draw_glyph(const struct drawing *d, const struct gf_text_g
     int64_t x, y;
     if (scale_of(d, at->face) > 0)
         return outline ? GF_OK : paint_glyph(d, at, error);
-    enum gf_status status = load_glyph(d, at, &glyph, error);
-    if (status)
-        return status;
+    GF_TRY(load_glyph(d, at, &glyph, error));
+    enum gf_status status = GF_OK;
     place(d, d->turned, at, &part, &x, &y);
     FT_Error failure = outline ? gf_text.FT_Glyph_StrokeBorder(&glyph, d->stroker, 0, 1) : 0;
     if (!failure && d->turned)

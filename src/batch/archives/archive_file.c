@@ -207,8 +207,7 @@ enum gf_status gf_archive_writer_open(const char *argument, const char *file,
     *writer = NULL;
     if (status)
         return status;
-    struct gf_archive_writer *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct gf_archive_writer, opened, error);
     if (file)
         status = open_file(file, path, &opened->output, error);
     else if (strcmp(path, "-"))

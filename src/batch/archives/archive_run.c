@@ -383,8 +383,7 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
 
 enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
 {
-    struct gf_archive_ring *const ring = calloc(1, sizeof *ring);
-    GF_ALLOCATED(ring, error);
+    GF_NEW(struct gf_archive_ring, ring, error);
     ring->batch = batch;
     pthread_cond_init(&ring->to_do, NULL);
     enum gf_status status = open_ring(ring, error);

@@ -154,9 +154,8 @@ static int open_file(const char *path, bool *made)
 enum gf_status gf_batch_log_open(const char *path, uint64_t list, struct gf_batch_log **log,
                                  struct gf_error *error)
 {
-    struct gf_batch_log *const opened = calloc(1, sizeof *opened);
+    GF_NEW(struct gf_batch_log, opened, error);
     const bool standard = !strcmp(path, "-");
-    GF_ALLOCATED(opened, error);
     pthread_mutex_init(&opened->lock, NULL);
     opened->fd = -1;
     opened->list = list;

@@ -117,7 +117,6 @@ static int lay(int sample, int alpha, int background, int max)
                  (unsigned)max);
 }
 
-/* Converts a row of a picture to the page's format. */
 static void convert_row(const struct gf_page *page, const struct gf_format *in,
                         const unsigned char *from, unsigned char *to)
 {

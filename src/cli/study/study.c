@@ -43,9 +43,8 @@ static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_req
                                const struct gf_device_info *device, const char *separator,
                                struct findings *findings, bool *shown, struct gf_error *error)
 {
-    struct gf_lab_result *const result = calloc(1, sizeof *result);
+    GF_NEW(struct gf_lab_result, result, error);
     struct gf_error plot_error = {0};
-    GF_ALLOCATED(result, error);
     enum gf_status status = gf_lab_run(lab, device, request->values.runs,
                                        request->lab ? request->values.param : NULL, result, error);
     *shown = result->rows || !status;
@@ -145,9 +144,8 @@ static GF_CHECKED enum gf_status act_labs(const struct gf_command *command, stru
         gf_lab_list(stdout);
         return GF_OK;
     }
-    enum gf_status status = gf_lab_parse(command->lab, &request, error);
-    if (status)
-        return status;
+    GF_TRY(gf_lab_parse(command->lab, &request, error));
+    enum gf_status status = GF_OK;
     if (request.help) {
         gf_lab_help(stdout, request.lab);
     } else if (command->options.device == GF_DEVICE_CPU) {

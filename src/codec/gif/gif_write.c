@@ -385,8 +385,7 @@ enum gf_status gf_gif_sink_open(const struct gf_sink_order *order, struct gf_sin
         return gf_fail(
             error, GF_ERROR_UNFIT, "%s: %dx%d is too large for GIF, whose sides end at %d",
             gf_output_name(order->output), format.width, format.height, GF_GIF_SIDE_MOST);
-    struct gif_sink *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct gif_sink, opened, error);
     const bool animated = order->metadata->animated;
     opened->base = (struct gf_sink){.write = gif_write,
                                     .finish = gif_finish,

@@ -197,8 +197,7 @@ static GF_CHECKED enum gf_status jpeg_gain_apply(const struct gf_blob *jpeg,
                                                  const struct gf_options *options,
                                                  struct gf_source **source, struct gf_error *error)
 {
-    struct hdr_source *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct hdr_source, opened, error);
     const enum gf_status status = read_map(opened, jpeg, map, *source, options, error);
     if (status) {
         hdr_close(&opened->base);

@@ -43,7 +43,6 @@ static int inside(int at, int count)
     return at < 0 ? 0 : at < count ? at : count - 1;
 }
 
-/* Sums rows of the map to one row. */
 static void sum_rows(const struct gf_image *map, const struct axis *rows, int i, float *sum)
 {
     const struct window window = window_of(rows, i);
@@ -241,10 +240,8 @@ static enum gf_status open_picture(struct gain_sink *sink, struct gf_format form
     struct gf_metadata announced = *metadata;
     struct gf_gain_map_facts facts;
     const char *why;
-    enum gf_status status =
-        gf_output_open_memory(gf_output_name(sink->output), &sink->memory, error);
-    if (status)
-        return status;
+    GF_TRY(gf_output_open_memory(gf_output_name(sink->output), &sink->memory, error));
+    enum gf_status status = GF_OK;
     announced.xmp = (struct gf_blob){0};
     if (!gf_blob_set(&sink->map, metadata->gain_map.data, metadata->gain_map.size) ||
         !gf_blob_set(&announced.xmp, metadata->xmp.data, metadata->xmp.size))
@@ -264,8 +261,7 @@ enum gf_status gf_jpeg_gain_create(const struct gf_sink_order *order, struct gf_
     if (!order->metadata->gain_map.size)
         return gf_jpeg_sink_open(order->output, order->format, order->metadata, order->options, 0,
                                  sink, error);
-    struct gain_sink *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct gain_sink, opened, error);
     opened->base = (struct gf_sink){
         .write = gain_write, .finish = gain_finish, .splice = gain_splice, .close = gain_close};
     opened->output = order->output;

@@ -600,8 +600,7 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
     if (metadata && metadata->inks)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: viewers show no tiles of CMYK: --to-icc=srgb",
                        name);
-    struct layout_store *const store = calloc(1, sizeof *store);
-    GF_ALLOCATED(store, error);
+    GF_NEW(struct layout_store, store, error);
     *store = (struct layout_store){.base = {.encode = layout_encode,
                                             .put = layout_put,
                                             .finish = layout_finish,

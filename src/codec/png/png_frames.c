@@ -485,7 +485,6 @@ static size_t make_png(struct frames_source *source, const struct frame *frame)
     return (size_t)(to - source->png);
 }
 
-/* Draws the rows of a frame's PNG. */
 static enum gf_status draw_rows(struct frames_source *source, const struct frame *frame,
                                 struct gf_source *png, unsigned char *canvas,
                                 struct gf_error *error)

@@ -359,8 +359,7 @@ static enum gf_status start(struct palette_sink *sink, const struct gf_metadata 
 enum gf_status gf_png_palette_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                         struct gf_error *error)
 {
-    struct palette_sink *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct palette_sink, opened, error);
     opened->base =
         (struct gf_sink){.write = palette_write, .finish = palette_finish, .close = palette_close};
     opened->output = order->output;

@@ -368,8 +368,7 @@ enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format forma
                                   int stripe_rows, const struct gf_options *options,
                                   struct gf_png_pixels **pixels, struct gf_error *error)
 {
-    struct gf_png_pixels *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct gf_png_pixels, opened, error);
     opened->input = input;
     opened->options = options;
     opened->begin = gf_input_position(input);

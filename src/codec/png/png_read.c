@@ -586,8 +586,7 @@ static struct gf_stored stored_in(const struct gf_png_source *source)
 enum gf_status gf_png_header_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_png_source **source, struct gf_error *error)
 {
-    struct gf_png_source *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct gf_png_source, opened, error);
     opened->base = (struct gf_source){.metadata = {.orientation = 1},
                                       .read = png_read,
                                       .finish = png_finish,

@@ -285,8 +285,7 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
                                    const struct gf_options *options,
                                    struct gf_png_stripes **stripes, struct gf_error *error)
 {
-    struct gf_png_stripes *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct gf_png_stripes, opened, error);
     opened->output = output;
     opened->format = format;
     opened->adler = 1;

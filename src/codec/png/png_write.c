@@ -102,8 +102,7 @@ static enum gf_status png_picture_sink_open(const struct gf_sink_order *order,
         gf_png_wants_palette(order->output, format, order->metadata, order->options))
         return gf_png_palette_sink_open(order, sink, error);
     const struct gf_format packed = stripes_format(format, order->options->depth);
-    struct png_sink *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct png_sink, opened, error);
     opened->base = (struct gf_sink){.write = png_write,
                                     .finish = png_finish,
                                     .close = png_close,
@@ -282,8 +281,7 @@ static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
 {
     unsigned char count[GF_PNG_CHUNK_LEAST + GF_PNG_ANIMATION_BYTES];
     const struct gf_format format = sink->format;
-    struct animation *const animation = calloc(1, sizeof *animation);
-    GF_ALLOCATED(animation, error);
+    GF_NEW(struct animation, animation, error);
     sink->animation = animation;
     animation->shown = malloc(gf_row_bytes(format) * (size_t)format.height);
     GF_ALLOCATED(animation->shown, error);
@@ -299,9 +297,8 @@ static enum gf_status animation_add(struct gf_whole_sink *sink, struct gf_error 
     const struct gf_duration *const given = sink->base.duration;
     const struct gf_duration duration = given ? *given : (struct gf_duration){0, 0};
     const struct gf_format format = sink->format;
-    enum gf_status status = sink->animation ? GF_OK : begin(sink, error);
-    if (status)
-        return status;
+    GF_TRY(sink->animation ? GF_OK : begin(sink, error));
+    enum gf_status status = GF_OK;
     struct animation *const animation = sink->animation;
     struct gf_image before = {.format = format, .pitch = gf_row_bytes(format)}, after = before;
     before.data = animation->shown;

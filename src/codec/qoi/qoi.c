@@ -349,8 +349,7 @@ enum gf_status gf_qoi_sink_open(const struct gf_sink_order *order, struct gf_sin
                                 struct gf_error *error)
 {
     const struct gf_format format = order->format;
-    struct qoi_sink *const qoi = calloc(1, sizeof *qoi);
-    GF_ALLOCATED(qoi, error);
+    GF_NEW(struct qoi_sink, qoi, error);
     qoi->base =
         (struct gf_sink){.write = qoi_write, .finish = qoi_sink_finish, .close = qoi_sink_close};
     qoi->output = order->output;

@@ -344,8 +344,7 @@ enum gf_status gf_slide_source_open(struct gf_input *input, const struct gf_opti
                        "or memory",
                        name);
     }
-    struct slide_source *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct slide_source, opened, error);
     *opened = (struct slide_source){.base = {.metadata = {.orientation = 1},
                                              .read = slide_read,
                                              .take_level = slide_take_level,

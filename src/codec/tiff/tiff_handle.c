@@ -121,9 +121,7 @@ enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *inpu
                                 .directory = directory,
                                 .name = input ? gf_input_name(input) : gf_output_name(output)};
     gf_tiff_begin(handle);
-    const enum gf_status status = directory ? make_header(handle, error) : GF_OK;
-    if (status)
-        return status;
+    GF_TRY(directory ? make_header(handle, error) : GF_OK);
     TIFFOpenOptions *const options = gf_tiff.TIFFOpenOptionsAlloc();
     GF_ALLOCATED(options, error);
     gf_tiff.TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, handle);

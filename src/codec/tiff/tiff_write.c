@@ -135,8 +135,7 @@ enum gf_status gf_tiff_sink_open(const struct gf_sink_order *order, struct gf_si
 {
     if (order->options->pyramid || order->options->tile_size)
         return open_tiles(order, sink, error);
-    struct tiff_sink *const tiff = calloc(1, sizeof *tiff);
-    GF_ALLOCATED(tiff, error);
+    GF_NEW(struct tiff_sink, tiff, error);
     tiff->base = (struct gf_sink){.write = tiff_write, .finish = tiff_finish, .close = tiff_close};
     tiff->paged = order->metadata && order->metadata->animated;
     if (tiff->paged) {

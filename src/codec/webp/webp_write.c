@@ -231,8 +231,7 @@ static enum gf_status encode(const struct gf_whole_sink *sink, struct gf_rectang
 static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
 {
     const struct gf_format format = sink->format;
-    struct animation *const animation = calloc(1, sizeof *animation);
-    GF_ALLOCATED(animation, error);
+    GF_NEW(struct animation, animation, error);
     sink->animation = animation;
     animation->before = malloc(gf_row_bytes(format) * (size_t)format.height);
     animation->mux = gf_webp.WebPNewInternal(WEBP_MUX_ABI_VERSION);

@@ -468,8 +468,7 @@ static enum gf_status read_lines(struct y4m_source *y4m, const struct gf_options
 enum gf_status gf_y4m_source_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_source **source, struct gf_error *error)
 {
-    struct y4m_source *const y4m = calloc(1, sizeof *y4m);
-    GF_ALLOCATED(y4m, error);
+    GF_NEW(struct y4m_source, y4m, error);
     y4m->base = (struct gf_source){.metadata = {.orientation = 1},
                                    .read = y4m_read,
                                    .window = y4m_window,

@@ -166,7 +166,6 @@ static enum gf_status plan_move(struct gf_attempt *attempt, struct gf_branch *br
                          gf_file_format_name(branch->task->file_format), name);
 }
 
-/* Moves all rows from the source to the sink. */
 static enum gf_status move_rows(struct gf_pipeline *pipeline, struct gf_source *source,
                                 struct gf_sink *sink, struct gf_error *error)
 {

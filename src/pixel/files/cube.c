@@ -309,8 +309,7 @@ static enum gf_status read_file(int fd, const char *path, struct gf_cube *cube,
 static enum gf_status read_cube(int fd, const char *path, const char *how, void **value,
                                 struct gf_error *error)
 {
-    struct gf_cube *const cube = calloc(1, sizeof *cube);
-    GF_ALLOCATED(cube, error);
+    GF_NEW(struct gf_cube, cube, error);
     const enum gf_status status =
         fd >= 0 ? read_file(fd, path, cube, error) : cube_make_look(cube, error);
     if (status)

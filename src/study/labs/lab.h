@@ -14,7 +14,6 @@ GF_C_BEGIN
 
 struct gf_lab_result;
 
-/* One run of a lab. */
 struct gf_lab_run {
     struct gf_device_info device; /* the current device */
     int runs;                     /* number of timings whose median is each result */

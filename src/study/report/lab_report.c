@@ -374,9 +374,8 @@ static enum gf_status copy_file(FILE *from, const char *path, struct gf_error *e
     struct gf_output *output;
     char block[8192];
     size_t got;
-    enum gf_status status = gf_output_open(path, &output, error);
-    if (status)
-        return status;
+    GF_TRY(gf_output_open(path, &output, error));
+    enum gf_status status = GF_OK;
     rewind(from);
     while (!status && (got = fread(block, 1, sizeof block, from)) > 0)
         status = gf_output_write(output, block, got, error);

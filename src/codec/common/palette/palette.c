@@ -193,8 +193,7 @@ enum gf_status gf_palette_map_open(const struct gf_palette *palette, struct gf_f
                                    int threads, bool dithers, struct gf_palette_map **map,
                                    struct gf_error *error)
 {
-    struct gf_palette_map *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct gf_palette_map, opened, error);
     const int bands = bands_of(format);
     opened->threads = threads < bands ? threads : bands;
     opened->colours = palette->colours;

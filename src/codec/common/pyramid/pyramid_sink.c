@@ -145,7 +145,6 @@ static bool is_complete(const struct pyramid_sink *sink, int number)
     return level->y == level->format.height || level->y >= end;
 }
 
-/* Returns the memory of the level's next row. */
 static unsigned char *next_row(struct level *level)
 {
     return level->strip[level->row % 2] + (size_t)(level->y - level->first) * level->pitch;

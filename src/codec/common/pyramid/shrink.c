@@ -71,8 +71,7 @@ static size_t kept_bytes(enum gf_shrink shrink, struct gf_format from)
 enum gf_status gf_shrinker_open(enum gf_shrink shrink, struct gf_format from,
                                 struct gf_shrinker **shrinker, struct gf_error *error)
 {
-    struct gf_shrinker *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct gf_shrinker, opened, error);
     opened->shrink = shrink;
     opened->from = from;
     opened->to = halved(from);

@@ -471,8 +471,7 @@ enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder,
                        "%s: %dx%d is too large for %s, whose sides end at %d",
                        gf_output_name(order->output), format.width, format.height, encoder->name,
                        encoder->side_most);
-    struct gf_whole_sink *const opened = calloc(1, sizeof *opened);
-    GF_ALLOCATED(opened, error);
+    GF_NEW(struct gf_whole_sink, opened, error);
     opened->base =
         (struct gf_sink){.write = whole_write, .finish = whole_finish, .close = whole_sink_close};
     if (order->metadata && order->metadata->animated && encoder->add) {
