@@ -56,14 +56,6 @@ static enum gf_status check_request(const struct gf_batch_request *request, stru
     return status;
 }
 
-static void report_choice(const struct gf_batch *batch, int workers)
-{
-    gf_batch_tell(batch->request, GF_MESSAGE_CHOICE, "%zu files on %s%s by %d worker%s: %s",
-                  batch->count, batch->devices.count ? "CUDA" : "the CPU",
-                  batch->devices.choice.device_codec ? " with its codec" : "", workers,
-                  workers == 1 ? "" : "s", batch->devices.reason);
-}
-
 static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *error)
 {
     if (!batch->count)
@@ -95,7 +87,10 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
     const int workers = gf_batch_divide_work(batch->request, &batch->devices, batch->count,
                                              &batch->options, &batch->memory_budget);
     if (batch->request->verbose && batch->count > 1)
-        report_choice(batch, workers);
+        gf_batch_tell(batch->request, GF_MESSAGE_CHOICE, "%zu files on %s%s by %d worker%s: %s",
+                      batch->count, batch->devices.count ? "CUDA" : "the CPU",
+                      batch->devices.choice.device_codec ? " with its codec" : "", workers,
+                      workers == 1 ? "" : "s", batch->devices.reason);
     status = batch->request->sheet      ? gf_sheet_work(batch, workers, error)
              : batch->request->transfer ? gf_batch_work_on_transfers(batch, workers, error)
                                         : gf_batch_work_on_inputs(batch, workers, error);

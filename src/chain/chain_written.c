@@ -103,8 +103,7 @@ enum gf_status gf_chain_add(char **chain, const char *filter, const struct gf_ar
         status = gf_fail_memory(error);
     GF_THEN(status, check_arguments(found, text, error));
     char *const longer = status ? NULL : longer_chain(*chain, found->name, text);
-    if (!status && !longer)
-        status = gf_fail_memory(error);
+    GF_THEN(status, longer ? GF_OK : gf_fail_memory(error));
     free(text);
     if (status)
         return status;

@@ -455,9 +455,8 @@ static enum gf_status set_number(const struct gf_filter *filter, const struct gf
 {
     if (!read_number(param, skip_radius(param, text), value))
         return not_a(filter, param, text, "a number", error);
-    if (*value < param->least || *value > param->greatest)
-        return outside(filter, param, text, error);
-    return GF_OK;
+    return *value < param->least || *value > param->greatest ? outside(filter, param, text, error)
+                                                             : GF_OK;
 }
 
 /* Reads a number, or one of the parameter's words. */

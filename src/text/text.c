@@ -309,8 +309,7 @@ enum gf_status gf_text_load(const char *font, const char *text, const struct gf_
         own.face = fonts.font[0].face;
     }
     char *const how = status ? NULL : malloc(HOW_SIZE + strlen(text) + 1);
-    if (!status && !how)
-        status = gf_fail_memory(error);
+    GF_THEN(status, how ? GF_OK : gf_fail_memory(error));
     if (!status) {
         write_how(&own, &fonts, text, how);
         status = gf_kept_files_find(&texts, font, how, &value, error);

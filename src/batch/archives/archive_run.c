@@ -234,12 +234,6 @@ static GF_CHECKED enum gf_status archive_check(const struct gf_archive_ring *rin
 
 /* ---- starting and ending the thread that reads ---- */
 
-static enum gf_status start_reader(struct gf_archive_ring *ring, struct gf_error *error)
-{
-    ring->reading = !pthread_create(&ring->reader_thread, NULL, gf_archive_fill, ring);
-    return ring->reading ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
-}
-
 /* Ends the reader, which may be waiting for a slot or for the producer of a stream. */
 static void join_reader(struct gf_archive_ring *ring, bool stops)
 {
@@ -341,7 +335,8 @@ static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_err
     GF_TRY(ring->alone       ? begin_alone(ring, error)
            : ring->transfers ? gf_transfers_begin(ring->transfers, error)
                              : GF_OK);
-    GF_TRY(start_reader(ring, error));
+    ring->reading = !pthread_create(&ring->reader_thread, NULL, gf_archive_fill, ring);
+    GF_TRY(ring->reading ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread"));
     choose_devices(ring);
     enum gf_status status = gf_batch_check_devices(batch->request, &batch->devices, error);
     if (!status) {

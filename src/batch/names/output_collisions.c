@@ -57,9 +57,7 @@ static char *real_name(struct folder_memo *memo, const char *path)
         memo->real = memo->given ? real_folder(memo->given) : NULL;
     }
     char *result = NULL;
-    if (!memo->real || asprintf(&result, "%s/%s", memo->real, path + length) < 0)
-        return NULL;
-    return result;
+    return !memo->real || asprintf(&result, "%s/%s", memo->real, path + length) < 0 ? NULL : result;
 }
 
 /* Returns the real path of a file after following links as the output does. */

@@ -182,8 +182,7 @@ enum gf_status gf_page_open(struct gf_page *page, const char *path, struct gf_fo
     set_background(page, background);
     status = check_size(page, path, file_format, options, error);
     page->rows = status ? NULL : malloc(BAND_ROWS * gf_row_bytes(page->format));
-    if (!status && !page->rows)
-        status = gf_fail_memory(error);
+    GF_THEN(status, page->rows ? GF_OK : gf_fail_memory(error));
     GF_THEN(status, gf_tiles_output_open(path, options, &page->output, error));
     if (status)
         return status;

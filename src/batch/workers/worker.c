@@ -158,8 +158,7 @@ static GF_CHECKED enum gf_status batch_choose_path(void *context, int number,
         result->path = strdup(known);
     else
         status = gf_template_expand(output, &values, &result->path, error);
-    if (!status && !result->path)
-        status = gf_fail_memory(error);
+    GF_THEN(status, result->path ? GF_OK : gf_fail_memory(error));
     if (!status && !output->is_stdout && !known)
         status = check_other_paths(result, error);
     if (!status && !known && output->is_pattern && !worker->input->data)

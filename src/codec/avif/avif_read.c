@@ -427,8 +427,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         .colour = colours == 1 ? GF_STORED_PLAIN : GF_STORED_YCBCR};
     GF_THEN(status, apply_crop(avif, error));
     GF_THEN(status, gf_choose_frames(whole, avif->decoder->imageCount, error));
-    if (!status && !read_metadata(avif))
-        status = gf_fail_memory(error);
+    GF_THEN(status, read_metadata(avif) ? GF_OK : gf_fail_memory(error));
     if (!status) {
         note_pixels(avif);
         describe_coded(avif);

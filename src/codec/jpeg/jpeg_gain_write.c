@@ -192,8 +192,7 @@ static enum gf_status write_file(struct gain_sink *sink, struct gf_error *error)
     enum gf_status status = gf_output_commit(sink->memory, error);
     if (!status)
         jpeg.data = gf_output_take(sink->memory, &jpeg.size);
-    if (!status && !gf_gain_map_index(&jpeg, &sink->map))
-        status = gf_fail_memory(error);
+    GF_THEN(status, gf_gain_map_index(&jpeg, &sink->map) ? GF_OK : gf_fail_memory(error));
     GF_THEN(status, gf_output_write(sink->output, jpeg.data, jpeg.size, error));
     GF_THEN(status, gf_output_write(sink->output, sink->map.data, sink->map.size, error));
     free(jpeg.data);

@@ -71,13 +71,6 @@ static struct gf_png_idat *png_idat_open(struct gf_input *input, const struct gf
     return NULL;
 }
 
-static void png_idat_close(struct gf_png_idat *idat)
-{
-    if (idat)
-        gf_inflate_close(idat->inflate);
-    free(idat);
-}
-
 static bool read_up_to(struct gf_png_idat *idat, void *data, size_t size, size_t *got,
                        struct gf_png_fault *fault)
 {
@@ -403,7 +396,9 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels)
     for (int i = 0; i < pixels->slots; i++)
         gf_pages_free(pixels->slot[i], pixels->slot_bytes);
     gf_pages_free(pixels->above, pixels->above_bytes);
-    png_idat_close(pixels->idat);
+    if (pixels->idat)
+        gf_inflate_close(pixels->idat->inflate);
+    free(pixels->idat);
     free(pixels);
 }
 

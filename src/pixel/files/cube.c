@@ -157,9 +157,8 @@ static enum gf_status read_line(struct reader *reader)
     const size_t word = strspn(reader->at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
     if (at_end(reader) || *reader->at == '#')
         return GF_OK;
-    if (*reader->at >= 'A' && *reader->at <= 'Z')
-        return read_keyword(reader, word);
-    return read_colour(reader);
+    return *reader->at >= 'A' && *reader->at <= 'Z' ? read_keyword(reader, word)
+                                                    : read_colour(reader);
 }
 
 static enum gf_status check_domain(const struct reader *reader, const struct gf_cube_domain *domain)

@@ -81,12 +81,6 @@ enum gf_status gf_batch_report_add(struct gf_batch_report *report,
     return GF_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int by_end(const void *a, const void *b)
 {
     const struct gf_batch_picture *const x = a, *const y = b;
@@ -114,7 +108,7 @@ static struct gf_timing timing_of(const struct gf_batch_report *report, int stag
         if (picture->outcome == GF_OUTCOME_DONE)
             scratch[count++] = stage < 0 ? picture->ms.total : stage_of(&picture->ms, stage);
     }
-    qsort(scratch, count, sizeof *scratch, by_value);
+    qsort(scratch, count, sizeof *scratch, gf_compare_doubles);
     return quartiles(scratch, count);
 }
 

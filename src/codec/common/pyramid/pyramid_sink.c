@@ -10,7 +10,6 @@
 #include "base/threads/ordered.h"
 #include "base/threads/times.h"
 #include "codec/common/pyramid/pyramid.h"
-#include "codec/common/pyramid/shrink.h"
 
 enum {
     TILES_AHEAD = 64,           /* how many tiles may be submitted */

@@ -1,6 +1,6 @@
 /* Two ways to shrink: the means of 2 x 2 pixels (pixel/resample/halve.h), and what the filter
  * resize does with its kernel lanczos3, alpha premultiplied to 16 bits. */
-#include "codec/common/pyramid/shrink.h"
+#include "codec/common/pyramid/pyramid.h"
 
 #include <stdlib.h>
 #include <string.h>
