@@ -112,8 +112,7 @@ enum gf_status gf_cuda_device_starter(int index, struct gf_error *error)
         status = description.status;
         *error = description.error;
     }
-    if (!status)
-        status = start_clock(index, device, error);
+    GF_THEN(status, start_clock(index, device, error));
     if (status)
         return status;
     memcpy(device->name, description.info.name, sizeof device->name);

@@ -84,9 +84,8 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
     opened->base.index = index;
     const double begin_s = gf_now();
     cudaError_t code = create_stream(backend_of(backend), opened);
-    if (code == cudaSuccess)
-        code = cudaEventCreateWithFlags(&opened->ended,
-                                        cudaEventBlockingSync | cudaEventDisableTiming);
+    GF_THEN(code, cudaEventCreateWithFlags(&opened->ended,
+                                           cudaEventBlockingSync | cudaEventDisableTiming));
     if (code != cudaSuccess) {
         gf_cuda_lane_close(&opened->base);
         return gf_cuda_fail(error, device, "creating a stream", code);
@@ -288,11 +287,9 @@ static enum gf_status load_lightness_tables(struct cuda_lane *lane, struct stati
     statistic->table_bits = 0;
     statistic->tables = take_memory(cuda, size);
     cudaError_t code = statistic->tables ? cudaSuccess : cudaErrorMemoryAllocation;
-    if (code == cudaSuccess)
-        code =
-            cudaMemcpyAsync(statistic->tables, tables, size, cudaMemcpyHostToDevice, lane->stream);
-    if (code == cudaSuccess)
-        code = cudaStreamSynchronize(lane->stream);
+    GF_THEN(code,
+            cudaMemcpyAsync(statistic->tables, tables, size, cudaMemcpyHostToDevice, lane->stream));
+    GF_THEN(code, cudaStreamSynchronize(lane->stream));
     free(tables);
     if (code != cudaSuccess)
         return gf_cuda_fail(error, device_of(&lane->base), "tables of lightness", code);

@@ -301,8 +301,7 @@ static enum gf_status copy_picture(struct cuda_backend *cuda, const struct gf_im
     view->rows = image->format.height;
     cudaError_t code = cudaMemcpy2DAsync(data, pitch, image->data, image->pitch, row_bytes, rows,
                                          cudaMemcpyHostToDevice, cudaStreamPerThread);
-    if (code == cudaSuccess)
-        code = cudaStreamSynchronize(cudaStreamPerThread);
+    GF_THEN(code, cudaStreamSynchronize(cudaStreamPerThread));
     if (code == cudaSuccess)
         return GF_OK;
     gf_cuda_memory_free(device, data, OWN);

@@ -141,8 +141,7 @@ enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_stage_work 
 {
     cudaGraph_t graph = NULL;
     enum gf_status status = capture(lane, work, &graph, error);
-    if (!status)
-        status = describe_all(graph, gf_cuda_device(lane), use, capacity, count, error);
+    GF_THEN(status, describe_all(graph, gf_cuda_device(lane), use, capacity, count, error));
     if (graph)
         cudaGraphDestroy(graph);
     return status;
@@ -216,8 +215,7 @@ enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_stage_work *wo
 {
     struct timer timer = {};
     enum gf_status status = open_timer(lane, runs, &timer, error);
-    if (!status)
-        status = queue_runs(lane, work, cold, runs, &timer, error);
+    GF_THEN(status, queue_runs(lane, work, cold, runs, &timer, error));
     const enum gf_status waited = lane->backend->calls->wait(lane, status ? NULL : error);
     status = status ? status : waited;
     for (int i = 0; !status && i < runs; i++) {

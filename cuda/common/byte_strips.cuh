@@ -514,9 +514,8 @@ static cudaError_t map_views(const struct gf_launch *launch, struct strip_maps *
     if (status == cudaSuccess && State::ORIGINAL)
         status = box_map_of(&maps->original, in.data, in.pitch, bytes, in.rows, Shape::GROUP_BYTES,
                             Shape::OUT_ROWS, engine);
-    if (status == cudaSuccess)
-        status = box_map_of(&maps->result, out.data, out.pitch, bytes, out.rows, Shape::GROUP_BYTES,
-                            Shape::OUT_ROWS, engine);
+    GF_THEN(status, box_map_of(&maps->result, out.data, out.pitch, bytes, out.rows,
+                               Shape::GROUP_BYTES, Shape::OUT_ROWS, engine));
     return status;
 }
 
@@ -534,15 +533,11 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
     cudaError_t status = shared_most(&most);
     if (status == cudaSuccess && shared > most)
         return cudaErrorNotSupported;
-    if (status == cudaSuccess)
-        status = starts_early((const void *)kernel, &engine);
-    if (status == cudaSuccess)
-        status = map_views<Shape, State>(launch, &maps, engine);
-    if (status == cudaSuccess)
-        status = allow_shared(kernel, shared);
+    GF_THEN(status, starts_early((const void *)kernel, &engine));
+    GF_THEN(status, (map_views<Shape, State>(launch, &maps, engine)));
+    GF_THEN(status, allow_shared(kernel, shared));
     int multiprocessors = 0;
-    if (status == cudaSuccess)
-        status = gf_cuda_number(cudaDevAttrMultiProcessorCount, &multiprocessors);
+    GF_THEN(status, gf_cuda_number(cudaDevAttrMultiProcessorCount, &multiprocessors));
     if (status != cudaSuccess)
         return status;
     constexpr int GROUP = Shape::GROUP;

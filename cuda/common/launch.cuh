@@ -7,6 +7,8 @@
 #include <cuda_runtime.h>
 #include <limits.h>
 
+#include "base/fail.h"
+
 /* Define a launcher and a counter (gf_launcher, gf_counter) for C, which only call a function of
  * their file: GF_LAUNCHES(gf_x_cuda, launch<2>(launch)), GF_COUNTS(gf_x_cuda, count_by<x>). */
 #define GF_LAUNCHES(launcher, ...) \
@@ -20,6 +22,14 @@
     { \
         return __VA_ARGS__(view, statistic, count, tables, stream); \
     }
+
+/* Returns from the calling function with the error of `call` if it fails. */
+#define LAUNCH_TRY(call) \
+    do { \
+        const cudaError_t launch_tried = (cudaError_t)(call); \
+        if (launch_tried != cudaSuccess) \
+            return launch_tried; \
+    } while (0)
 
 /* What never changes on a device while the process runs. CUDA is asked once, since its answer takes
  * a part of a microsecond, and setting an attribute of a kernel waits for copies on the device. All
@@ -146,8 +156,7 @@ static inline cudaError_t resident_blocks(const void *kernel, int threads, size_
 {
     int multiprocessors = 0, each = 0;
     cudaError_t status = gf_cuda_number(cudaDevAttrMultiProcessorCount, &multiprocessors);
-    if (status == cudaSuccess)
-        status = gf_cuda_blocks_each(kernel, threads, shared_bytes, &each);
+    GF_THEN(status, gf_cuda_blocks_each(kernel, threads, shared_bytes, &each));
     const unsigned most = (unsigned)(multiprocessors * each);
     *blocks = needed < most ? needed : most;
     return status;
@@ -319,9 +328,7 @@ static cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int 
                                 const Arguments &...arguments)
 {
     bool is_early = false;
-    const cudaError_t status = starts_early((const void *)kernel, &is_early);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(starts_early((const void *)kernel, &is_early));
     cudaLaunchAttribute early[1] = {};
     early[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early[0].val.programmaticStreamSerializationAllowed = 1;
@@ -343,9 +350,8 @@ static cudaError_t launch_resident(void (*kernel)(Parameters...), unsigned block
                                    const Arguments &...arguments)
 {
     cudaError_t status = allow_shared(kernel, shared_bytes);
-    if (status == cudaSuccess)
-        status =
-            resident_blocks((const void *)kernel, threads, (size_t)shared_bytes, blocks, &blocks);
+    GF_THEN(status,
+            resident_blocks((const void *)kernel, threads, (size_t)shared_bytes, blocks, &blocks));
     return status == cudaSuccess ? launch_early(kernel, dim3(blocks), threads, (size_t)shared_bytes,
                                                 stream, arguments...)
                                  : status;

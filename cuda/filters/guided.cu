@@ -246,8 +246,7 @@ static int launch_guided(struct guided_args args, cudaStream_t stream)
         lines<<<tile_blocks(p.width, rows, across, args.strip), THREADS, 0, stream>>>(args);
         status = cudaGetLastError();
     }
-    if (!status)
-        status = window_strip<THREADS>(means, p.width, p.rows, radius, 256, &args.strip);
+    GF_THEN(status, window_strip<THREADS>(means, p.width, p.rows, radius, 256, &args.strip));
     if (status)
         return status;
     means<<<tile_blocks(p.width, p.rows, across, args.strip), THREADS, 0, stream>>>(args);

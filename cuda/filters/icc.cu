@@ -293,10 +293,8 @@ static int launch_items(Kernel kernel, const struct icc_args &args, unsigned ite
                         cudaStream_t stream)
 {
     unsigned blocks = 0;
-    const cudaError_t status =
-        resident_blocks((const void *)kernel, THREADS, 0, blocks_for(items, THREADS), &blocks);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(
+        resident_blocks((const void *)kernel, THREADS, 0, blocks_for(items, THREADS), &blocks));
     kernel<<<blocks, THREADS, 0, stream>>>(args);
     return cudaGetLastError();
 }

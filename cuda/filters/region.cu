@@ -151,8 +151,7 @@ extern "C" int gf_region_cuda(const struct gf_launch *launch)
         if (!gf_region_band(launch->stage, b, &launch->out, launch->scratch, &band))
             continue;
         status = run_stages(launch, &band, &made);
-        if (status == cudaSuccess)
-            status = replace(launch, &band, &made);
+        GF_THEN(status, replace(launch, &band, &made));
     }
     return status;
 }

@@ -137,10 +137,7 @@ static int launch_sauvola(struct sauvola_args args, cudaStream_t stream)
     const struct view_pair &p = args.p;
     const int radius = args.sauvola.radius;
     const auto kernel = sauvola_kernel<Sample, typename window_square<Sample>::type, CHANNELS>;
-    const cudaError_t status =
-        window_strip<THREADS>(kernel, p.width, p.rows, radius, 256, &args.strip);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(window_strip<THREADS>(kernel, p.width, p.rows, radius, 256, &args.strip));
     kernel<<<tile_blocks(p.width, p.rows, windows_across<THREADS>(radius), args.strip), THREADS, 0,
              stream>>>(args);
     return cudaGetLastError();

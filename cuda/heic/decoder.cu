@@ -232,8 +232,7 @@ static void take_frame(void *context, const struct nvdec_frame *frame)
     const double begin_s = gf_now();
     cudaError_t code = copies ? copy_frame(member, frame)
                               : launch(part, coded->av1, coded->bits > 8, member->stream);
-    if (code == cudaSuccess)
-        code = gf_cuda_sleep(member->stream, member->ended);
+    GF_THEN(code, gf_cuda_sleep(member->stream, member->ended));
     gf_start_note(GF_START_CONVERTED, begin_s);
     if (code != cudaSuccess) /* a device that is lost fails at the picture's next use of it, too */
         snprintf(member->why, sizeof member->why, "CUDA: %s", cudaGetErrorString(code));

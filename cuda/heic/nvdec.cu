@@ -11,17 +11,12 @@
 
 #include "base/threads/times.h"
 
+/* clang-format off */
 #define CALLS(CALL) \
-    CALL(GetDecoderCaps) \
-    CALL(CreateDecoder) \
-    CALL(DestroyDecoder) \
-    CALL(DecodePicture) \
-    CALL(GetDecodeStatus) \
-    CALL(MapVideoFrame64) \
-    CALL(UnmapVideoFrame64) \
-    CALL(CreateVideoParser) \
-    CALL(ParseVideoData) \
-    CALL(DestroyVideoParser)
+    CALL(GetDecoderCaps) CALL(CreateDecoder) CALL(DestroyDecoder) CALL(DecodePicture) \
+    CALL(GetDecodeStatus) CALL(MapVideoFrame64) CALL(UnmapVideoFrame64) CALL(CreateVideoParser) \
+    CALL(ParseVideoData) CALL(DestroyVideoParser)
+/* clang-format on */
 
 static struct {
 #define MEMBER(name) tcuvid##name *name;

@@ -226,9 +226,7 @@ static __global__ void __launch_bounds__(SEQUENCE) decode_kernel(const struct jp
 cudaError_t gf_jpeg_decode_blocks(const struct jpeg_group *group, cudaStream_t stream)
 {
     const int shared = (int)(sizeof(struct decode_shared) + group->beyond * sizeof(uint16_t));
-    const cudaError_t status = allow_shared((const void *)decode_kernel, shared);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(allow_shared((const void *)decode_kernel, shared));
     decode_kernel<<<group->sequences, SEQUENCE, shared, stream>>>(*group);
     return cudaGetLastError();
 }

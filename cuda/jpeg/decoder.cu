@@ -425,8 +425,7 @@ static cudaError_t clear_scanned(const struct jpeg_group *group,
             continue;
         status = cudaMemsetAsync(group->coefficients + first * BLOCK_SIZE, 0,
                                  blocks * BLOCK_SIZE * sizeof(int16_t), stream);
-        if (status == cudaSuccess)
-            status = cudaMemsetAsync(group->dc + first, 0, blocks * sizeof(int16_t), stream);
+        GF_THEN(status, cudaMemsetAsync(group->dc + first, 0, blocks * sizeof(int16_t), stream));
     }
     return status;
 }

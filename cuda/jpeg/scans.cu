@@ -622,11 +622,8 @@ cudaError_t gf_jpeg_decode_scans(const struct jpeg_group *group, cudaStream_t st
 {
     if (!group->scanned)
         return cudaSuccess;
-    const cudaError_t status =
-        cudaFuncSetAttribute(scans_kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                             cudaSharedmemCarveoutMaxShared);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(cudaFuncSetAttribute(scans_kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxShared));
     scans_kernel<<<group->scan_count, WARP, 0, stream>>>(*group);
     return cudaGetLastError();
 }

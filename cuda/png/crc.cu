@@ -42,8 +42,7 @@ cudaError_t gf_png_crc_bring(struct crc_tables **tables, cudaStream_t stream)
     struct crc_tables made;
     make_tables(&made);
     cudaError_t status = cudaMalloc(tables, sizeof made);
-    if (status == cudaSuccess)
-        status = cudaMemcpyAsync(*tables, &made, sizeof made, cudaMemcpyHostToDevice, stream);
+    GF_THEN(status, cudaMemcpyAsync(*tables, &made, sizeof made, cudaMemcpyHostToDevice, stream));
     return status == cudaSuccess ? cudaStreamSynchronize(stream) : status;
 }
 

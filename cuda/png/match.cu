@@ -276,8 +276,7 @@ cudaError_t gf_png_match_load(void)
 {
     struct cudaFuncAttributes attributes;
     cudaError_t status = cudaFuncGetAttributes(&attributes, mark_kernel<RUNS>);
-    if (status == cudaSuccess)
-        status = cudaFuncGetAttributes(&attributes, mark_kernel<REPEATS>);
+    GF_THEN(status, cudaFuncGetAttributes(&attributes, mark_kernel<REPEATS>));
     return status == cudaSuccess ? gf_png_repeats_load() : status;
 }
 

@@ -107,11 +107,9 @@ GF_HOST_DEVICE float gf_pow(float x, float y)
     series = fmaf(series, square, 0.96180076f);
     /* The constant is 2 / ln 2 minus 2.8853900. */
     const float low = fmaf(series * square, s, s * 1.925963e-8f);
-    const float high = s * 2.88539f;
-    const float log_m = high + low;
+    const float high = s * 2.88539f, log_m = high + low;
     const float log_high = (float)k + log_m;
-    const float log_low = ((float)k - log_high) + log_m;
-    const float product = y * log_high;
+    const float log_low = ((float)k - log_high) + log_m, product = y * log_high;
     const float rest = fmaf(y, log_high, -product) + y * log_low;
     const float bounded = product > -126.0f ? (product < 127.0f ? product : 127.0f) : -126.0f;
     const float shifted = bounded + GF_ROUNDING_SHIFT;

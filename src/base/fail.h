@@ -20,6 +20,18 @@ static inline enum gf_status gf_fail_memory(struct gf_error *error)
     return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
 
+/* Returns from the calling function with GF_ERROR_MEMORY if `memory` is NULL or false. */
+#define GF_ALLOCATED(memory, error) \
+    do { \
+        if (!(memory)) \
+            return gf_fail_memory(error); \
+    } while (0)
+
+/* Declares `name`, a new structure of zeros, or returns from the calling function as above. */
+#define GF_NEW(type, name, error) \
+    type *const name = calloc(1, sizeof *name); \
+    GF_ALLOCATED(name, error)
+
 /* Returns from the calling function with the status of `call` if it fails. It is for functions that
  * then have nothing to close or to free. */
 #define GF_TRY(call) \
@@ -27,6 +39,14 @@ static inline enum gf_status gf_fail_memory(struct gf_error *error)
         const enum gf_status gf_tried = (call); \
         if (gf_tried) \
             return gf_tried; \
+    } while (0)
+
+/* Makes the next call unless one before has failed: `status` stays the first failure. It is for
+ * functions that have something to close or to free. */
+#define GF_THEN(status, call) \
+    do { \
+        if (!(status)) \
+            (status) = (call); \
     } while (0)
 
 /* Returns from the function with GF_ERROR_USAGE if the argument is NULL:

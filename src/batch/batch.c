@@ -35,8 +35,7 @@ static enum gf_status check_request(const struct gf_batch_request *request, stru
 {
     struct gf_options checked;
     enum gf_status status = check_mixed(request, error);
-    if (!status)
-        status = gf_options_check(&request->options, &checked, error);
+    GF_THEN(status, gf_options_check(&request->options, &checked, error));
     for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
         const struct gf_batch_output output = gf_batch_output_at(request, k);
         struct gf_error why = {0};
@@ -57,14 +56,6 @@ static enum gf_status check_request(const struct gf_batch_request *request, stru
     return status;
 }
 
-static void report_choice(const struct gf_batch *batch, int workers)
-{
-    gf_batch_tell(batch->request, GF_MESSAGE_CHOICE, "%zu files on %s%s by %d worker%s: %s",
-                  batch->count, batch->devices.count ? "CUDA" : "the CPU",
-                  batch->devices.choice.device_codec ? " with its codec" : "", workers,
-                  workers == 1 ? "" : "s", batch->devices.reason);
-}
-
 static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *error)
 {
     if (!batch->count)
@@ -79,10 +70,9 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
         return GF_OK;
     enum gf_status status =
         batch->request->transfer ? gf_batch_check_transfers(batch->request, error) : GF_OK;
-    if (!status)
-        status = batch->request->sheet
-                     ? gf_sheet_name_pages(batch->request, batch->output, error)
-                     : gf_batch_name_outputs(batch->request, batch->output, error);
+    GF_THEN(status, batch->request->sheet
+                        ? gf_sheet_name_pages(batch->request, batch->output, error)
+                        : gf_batch_name_outputs(batch->request, batch->output, error));
     if (status || batch->request->dry_run || !batch->count) {
         if (!status && batch->request->dry_run)
             status = gf_batch_dry_run(batch, error);
@@ -97,7 +87,10 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
     const int workers = gf_batch_divide_work(batch->request, &batch->devices, batch->count,
                                              &batch->options, &batch->memory_budget);
     if (batch->request->verbose && batch->count > 1)
-        report_choice(batch, workers);
+        gf_batch_tell(batch->request, GF_MESSAGE_CHOICE, "%zu files on %s%s by %d worker%s: %s",
+                      batch->count, batch->devices.count ? "CUDA" : "the CPU",
+                      batch->devices.choice.device_codec ? " with its codec" : "", workers,
+                      workers == 1 ? "" : "s", batch->devices.reason);
     status = batch->request->sheet      ? gf_sheet_work(batch, workers, error)
              : batch->request->transfer ? gf_batch_work_on_transfers(batch, workers, error)
                                         : gf_batch_work_on_inputs(batch, workers, error);
@@ -127,8 +120,7 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     enum gf_status status = batch.item && batch.output
                                 ? check_request(request, chain, batch.fingerprint, error)
                                 : gf_fail_memory(error);
-    if (!status)
-        status = prepare_and_work(&batch, error);
+    GF_THEN(status, prepare_and_work(&batch, error));
     for (int k = 0; k < outputs; k++)
         gf_chain_free(&chain[k]);
     for (size_t i = 0; batch.item && i < inputs; i++)

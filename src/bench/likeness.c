@@ -36,8 +36,7 @@ static enum gf_status run_stage(struct gf_stage *stage, const struct gf_image *i
     const struct gf_view from = gf_image_view(in), to = gf_image_view(out);
     const size_t bytes = filter->cpu_scratch ? filter->cpu_scratch(stage, to.rows) : 0;
     void *const scratch = gf_pages_alloc(bytes);
-    if (!scratch)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(scratch, error);
     filter->cpu(stage, &from, &to, scratch);
     gf_pages_free(scratch, bytes);
     return GF_OK;
@@ -52,10 +51,8 @@ static enum gf_status turn_upright(struct gf_image *picture, int orientation,
     enum gf_status status = gf_plan_make(&nothing, picture->format, orientation, &plan, error);
     if (!status && plan.stage_count) {
         status = gf_stage_prepare(&plan.stage[0], error);
-        if (!status)
-            status = gf_image_alloc(&upright, plan.out, error);
-        if (!status)
-            status = run_stage(&plan.stage[0], picture, &upright, error);
+        GF_THEN(status, gf_image_alloc(&upright, plan.out, error));
+        GF_THEN(status, run_stage(&plan.stage[0], picture, &upright, error));
         gf_image_free(picture);
         *picture = upright;
     }
@@ -88,14 +85,10 @@ enum gf_status gf_read_picture(const char *path, const struct gf_options *option
     struct gf_input *input = NULL;
     struct gf_source *source = NULL;
     enum gf_status status = gf_input_open(path, false, &input, error);
-    if (!status)
-        status = gf_source_open(input, options, &source, error);
-    if (!status)
-        status = gf_memory_check_proportion(source, input, options, error);
-    if (!status)
-        status = check_memory(path, options, source, measures, error);
-    if (!status)
-        status = gf_source_read_all(source, picture, error);
+    GF_THEN(status, gf_source_open(input, options, &source, error));
+    GF_THEN(status, gf_memory_check_proportion(source, input, options, error));
+    GF_THEN(status, check_memory(path, options, source, measures, error));
+    GF_THEN(status, gf_source_read_all(source, picture, error));
     if (!status && options->autorotate)
         status = turn_upright(picture, source->metadata.orientation, error);
     if (source)

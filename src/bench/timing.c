@@ -10,7 +10,7 @@ int gf_timing_runs(double one_s, double budget_s)
     return fit < 3 ? 3 : fit > GF_TIMING_RUNS_MAX ? GF_TIMING_RUNS_MAX : (int)fit;
 }
 
-static int by_value(const void *a, const void *b)
+int gf_compare_doubles(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -20,7 +20,7 @@ struct gf_timing gf_timing_of(double *seconds, int runs)
 {
     if (runs < 1)
         return (struct gf_timing){0};
-    qsort(seconds, (size_t)runs, sizeof *seconds, by_value);
+    qsort(seconds, (size_t)runs, sizeof *seconds, gf_compare_doubles);
     const int upper = runs / 2, lower = (runs - 1) / 2;
     return (struct gf_timing){.runs = runs,
                               .median_s = (seconds[lower] + seconds[upper]) / 2,

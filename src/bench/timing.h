@@ -13,5 +13,7 @@ enum { GF_TIMING_RUNS_MAX = 15 };
  * Otherwise it is the number of runs that fit in the budget, but at least 3 and at most
  * GF_TIMING_RUNS_MAX. */
 int gf_timing_runs(double one_s, double budget_s);
+/* Compares two doubles for qsort(). */
+int gf_compare_doubles(const void *a, const void *b);
 /* Returns the median and the range of the seconds, which it sorts. */
 struct gf_timing gf_timing_of(double *seconds, int runs);

@@ -455,9 +455,8 @@ static enum gf_status set_number(const struct gf_filter *filter, const struct gf
 {
     if (!read_number(param, skip_radius(param, text), value))
         return not_a(filter, param, text, "a number", error);
-    if (*value < param->least || *value > param->greatest)
-        return outside(filter, param, text, error);
-    return GF_OK;
+    return *value < param->least || *value > param->greatest ? outside(filter, param, text, error)
+                                                             : GF_OK;
 }
 
 /* Reads a number, or one of the parameter's words. */
@@ -561,12 +560,6 @@ static void set_default_colour(const struct gf_param *param, struct gf_colour *c
         colour->part[c] = colour->word ? 0 : usual.part[c];
 }
 
-static void set_default_length(const struct gf_param *param, struct gf_length *length)
-{
-    length->value = param->value;
-    length->unit = GF_PIXELS;
-}
-
 void gf_params_set_defaults(const struct gf_filter *filter, void *params)
 {
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
@@ -576,7 +569,7 @@ void gf_params_set_defaults(const struct gf_filter *filter, void *params)
         else if (param->type == GF_TYPE_INT || param->type == GF_TYPE_CHOICE)
             *(int *)member = (int)param->value;
         else if (param->type == GF_TYPE_RELATIVE)
-            set_default_length(param, member);
+            *(struct gf_length *)member = (struct gf_length){param->value, GF_PIXELS};
         else if (param->type == GF_TYPE_COLOUR)
             set_default_colour(param, member);
     }

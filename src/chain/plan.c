@@ -61,8 +61,7 @@ static enum gf_status bind_run(struct gf_plan *plan, const struct items *items, 
                                struct gf_stage *stage, struct gf_format in, struct gf_error *error)
 {
     struct gf_point_list *const points = gf_plan_own(plan, sizeof *points);
-    if (!points)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(points, error);
     const int first = *i;
     do {
         points->item[points->count].filter = items->item[*i].filter;
@@ -87,8 +86,7 @@ static enum gf_status bind_items(struct gf_plan *plan, const struct gf_plan_item
 {
     const struct items items = {item, count, no_fuse};
     plan->stage = calloc((size_t)count + 1, sizeof *plan->stage);
-    if (!plan->stage)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(plan->stage, error);
     struct gf_format format = plan->in;
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < count;) {
@@ -102,8 +100,7 @@ static enum gf_status bind_items(struct gf_plan *plan, const struct gf_plan_item
             stage->written = own->written;
             i++;
         }
-        if (!status)
-            status = bind_kernel(stage, own, error);
+        GF_THEN(status, bind_kernel(stage, own, error));
         format = stage->out;
         plan->stage_count += !status;
     }
@@ -155,8 +152,7 @@ static enum gf_status add_item(struct builder *b, struct gf_plan_item item, stru
     GF_TRY(shape(b, &item, &out, error));
     item.icc = b->icc;
     item.written = b->written;
-    if (!GF_GROW(b->item, b->count))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(GF_GROW(b->item, b->count), error);
     b->item[b->count++] = item;
     b->format = out;
     return GF_OK;
@@ -165,8 +161,7 @@ static enum gf_status add_item(struct builder *b, struct gf_plan_item item, stru
 static enum gf_status add_straight(struct builder *b, struct gf_error *error)
 {
     struct gf_unpremultiply *const params = gf_plan_own(b->plan, sizeof *params);
-    if (!params)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(params, error);
     *params = (struct gf_unpremultiply){.bits = b->straight_bits};
     b->straight_bits = 0;
     b->may_exceed_alpha = false;
@@ -181,8 +176,7 @@ static enum gf_status add_default(struct builder *b, const struct gf_filter *fil
                                   struct gf_error *error)
 {
     void *const params = gf_plan_own(b->plan, filter->params_size);
-    if (!params)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(params, error);
     gf_params_set_defaults(filter, params);
     return add_filter(b, (struct gf_plan_item){.filter = filter, .params = params}, error);
 }
@@ -222,10 +216,8 @@ static enum gf_status add_colour(struct builder *b, struct gf_plan_item item,
     enum gf_status status = GF_OK;
     if (b->icc.hdr[1] && item.filter != &gf_tonemap_filter)
         status = add_tonemap(b, &item, error);
-    if (!status)
-        status = shape(b, &item, &out, error);
-    if (!status)
-        status = item.filter->colours(item.params, b->format, &b->icc, &to, error);
+    GF_THEN(status, shape(b, &item, &out, error));
+    GF_THEN(status, item.filter->colours(item.params, b->format, &b->icc, &to, error));
     /* Colours that no profile describes are not converted; tonemap leaves what is not HDR as it
      * is. */
     if (!status && !b->icc.hdr[1] && (b->icc.unsaid || item.filter == &gf_tonemap_filter))
@@ -323,8 +315,7 @@ static enum gf_status own_part(struct builder *b, const struct gf_part *part, vo
 {
     struct gf_error why = {0};
     *params = gf_plan_own(b->plan, part->size);
-    if (!*params)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(*params, error);
     memcpy(*params, part->params, part->size);
     if (!part->filter->load)
         return GF_OK;
@@ -391,8 +382,7 @@ static enum gf_status add_region(struct builder *b, const struct gf_chain_item *
 static enum gf_status add_dither(struct builder *b, int levels, struct gf_error *error)
 {
     struct gf_posterize *const params = gf_plan_own(b->plan, sizeof *params);
-    if (!params)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(params, error);
     *params = (struct gf_posterize){.levels = levels, .dither = GF_DITHER_BAYER8};
     return add_filter(b, (struct gf_plan_item){.filter = &gf_posterize_filter, .params = params},
                       error);
@@ -453,14 +443,12 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
         plan->in.width = request->window.width;
         plan->in.height = request->window.height;
     }
-    if (!status)
-        status = bind_items(plan, b.item, b.count, b.no_fuse, error);
+    GF_THEN(status, bind_items(plan, b.item, b.count, b.no_fuse, error));
     plan->fuses = !b.no_fuse;
     plan->on_device = request->on_device;
     if (!status && plan->fuses && !request->apart)
         status = gf_plan_fuse(plan, error);
-    if (!status)
-        status = gf_plan_cut_segments(plan, error);
+    GF_THEN(status, gf_plan_cut_segments(plan, error));
     plan->icc = b.icc;
     free(b.item);
     if (status)

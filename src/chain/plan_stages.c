@@ -229,8 +229,7 @@ enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error)
             continue;
         }
         struct gf_fused_stages *const stages = gf_plan_own(plan, sizeof *stages);
-        if (!stages)
-            return gf_fail_memory(error);
+        GF_ALLOCATED(stages, error);
         if (before)
             stages->part[GF_FUSED_BEFORE] = stage[i];
         stages->part[GF_FUSED_STENCIL] = stage[at];
@@ -257,8 +256,7 @@ void *gf_plan_own(struct gf_plan *plan, size_t size)
 enum gf_status gf_plan_adopt(struct gf_plan *plan, struct gf_plan *part, struct gf_error *error)
 {
     for (; part->owned_count; part->owned_count--) {
-        if (!GF_GROW(plan->owned, plan->owned_count))
-            return gf_fail_memory(error);
+        GF_ALLOCATED(GF_GROW(plan->owned, plan->owned_count), error);
         plan->owned[plan->owned_count++] = part->owned[part->owned_count - 1];
     }
     return GF_OK;
@@ -282,8 +280,7 @@ void gf_plan_free(struct gf_plan *plan)
 enum gf_status gf_plan_cut_segments(struct gf_plan *plan, struct gf_error *error)
 {
     plan->segment = calloc((size_t)plan->stage_count + 1, sizeof *plan->segment);
-    if (!plan->segment)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(plan->segment, error);
     struct gf_segment *segment = plan->segment;
     *segment = (struct gf_segment){.in = plan->in, .out = plan->in};
     plan->segment_count = 1;
@@ -382,8 +379,7 @@ enum gf_status gf_plan_cut(const struct gf_plan *plan, int first, int end, struc
     enum gf_status status = part->stage ? GF_OK : gf_fail_memory(error);
     if (!status && plan->fuses)
         status = gf_plan_fuse(part, error);
-    if (!status)
-        status = gf_plan_cut_segments(part, error);
+    GF_THEN(status, gf_plan_cut_segments(part, error));
     if (status)
         gf_plan_free(part);
     return status;

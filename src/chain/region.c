@@ -154,9 +154,7 @@ enum gf_status gf_region_read(const struct gf_filter *filter, const struct gf_re
                               bool loads, struct gf_region **region, struct gf_error *error)
 {
     bool shapes;
-    struct gf_region *const made = calloc(1, sizeof *made);
-    if (!made)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_region, made, error);
     made->feather = params->feather;
     enum gf_status status = read_shapes(filter->name, params->region, made, &shapes, error);
     if (!status && !shapes)
@@ -322,8 +320,7 @@ static enum gf_status plan_filter(const struct gf_region_request *request, struc
     item[0].region = NULL;
     if (channels) {
         struct gf_channels *const params = gf_plan_own(owner, sizeof *params);
-        if (!params)
-            return gf_fail_memory(error);
+        GF_ALLOCATED(params, error);
         params->count = channels;
         item[1].params = params;
     }
@@ -448,8 +445,7 @@ static enum gf_status make_run(const struct gf_region_request *request, struct g
 {
     struct gf_region_parts *const parts = gf_plan_own(owner, sizeof *parts);
     const int reach = reach_of_all(plan);
-    if (!parts)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(parts, error);
     parts->written = request->item->filter;
     region_find_boxes(request->item->region, plan->in, parts);
     if (!parts->boxes || !plan->stage_count)
@@ -472,16 +468,14 @@ enum gf_status gf_region_plan(const struct gf_region_request *request, struct gf
         gf_plan_free(&plan);
     if (channels != in.channels) {
         *wider = gf_plan_own(owner, sizeof **wider);
-        if (!*wider)
-            return gf_fail_memory(error);
+        GF_ALLOCATED(*wider, error);
         (*wider)->count = channels;
     }
     in.channels = channels;
     if (!same)
         GF_TRY(plan_filter(request, in, channels, owner, &plan, error));
     enum gf_status status = check_plan(request, &plan, error);
-    if (!status)
-        status = make_run(request, &plan, same ? 0 : channels, owner, parts, error);
+    GF_THEN(status, make_run(request, &plan, same ? 0 : channels, owner, parts, error));
     gf_plan_free(&plan);
     return status;
 }

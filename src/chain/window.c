@@ -45,8 +45,7 @@ static enum gf_status take_steps(const struct gf_plan_item *item, int items, str
     bool goes = true;
     *count = 0;
     *steps = calloc((size_t)items + 1, sizeof **steps);
-    if (!*steps)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(*steps, error);
     for (int i = 0; !status && i < items; i++) {
         struct step *const step = &(*steps)[i];
         struct gf_stage stage;
@@ -165,8 +164,7 @@ static enum gf_status go_on(struct gf_plan *plan, const struct step *step,
     if (!step->crops)
         return GF_OK;
     struct gf_crop_params *const crop = gf_plan_own(plan, sizeof *crop);
-    if (!crop)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(crop, error);
     meet(&part->x, &part->width, step->at.x, step->out.width);
     meet(&part->y, &part->height, step->at.y, step->out.height);
     *crop = (struct gf_crop_params){.w = gf_in_pixels(part->width),

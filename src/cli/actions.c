@@ -58,16 +58,12 @@ enum gf_status gf_act_account(const struct gf_command *command, struct gf_error 
     struct gf_account *account = NULL;
     struct gf_output *output = NULL;
     enum gf_status status = gf_account_open(&account, error);
-    if (!status)
-        status = gf_report_open(command->page + sizeof form - 1, &output, error);
-    if (!status)
-        status = add_all(command, account, error);
-    if (!status)
-        status = gf_report_write(output, put, account, error);
+    GF_THEN(status, gf_report_open(command->page + sizeof form - 1, &output, error));
+    GF_THEN(status, add_all(command, account, error));
+    GF_THEN(status, gf_report_write(output, put, account, error));
     if (output)
         gf_output_close(output);
-    if (!status)
-        status = gf_account_conclude(account, error);
+    GF_THEN(status, gf_account_conclude(account, error));
     if (!status && !command->quiet && *error->text)
         gf_message_print("", error->text);
     gf_account_close(account);

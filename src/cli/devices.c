@@ -204,8 +204,7 @@ static enum gf_status print_gpu(FILE *file, int index, bool measured, struct gf_
     gf_spans_init(&spans);
     status =
         gf_backend_cuda_open(&(struct gf_cuda_options){.device = index}, &spans, &backend, error);
-    if (!status)
-        status = measure(file, backend, error);
+    GF_THEN(status, measure(file, backend, error));
     gf_spans_free(&spans);
     return status;
 }

@@ -122,8 +122,7 @@ static void session_tick(void *context, const struct gf_batch_state *state, bool
     if (!session->command->metrics || (!at_end && state->elapsed_s < session->metrics_s))
         return;
     session->metrics_s = state->elapsed_s + METRICS_S;
-    if (!*status)
-        *status = gf_metrics_write(session->command->metrics, state, &session->report_error);
+    GF_THEN(*status, gf_metrics_write(session->command->metrics, state, &session->report_error));
 }
 
 static void describe_file(const char *name, const char *file, const struct gf_format *format,
@@ -181,9 +180,8 @@ static enum gf_status show_profile(struct gf_session *session, const struct gf_p
 {
     const struct gf_command *const command = session->command;
     struct gf_profile_report report;
-    enum gf_status status = gf_profile_report_make(profile, &report, error);
-    if (status)
-        return status;
+    GF_TRY(gf_profile_report_make(profile, &report, error));
+    enum gf_status status = GF_OK;
     if (batch) {
         report.pictures = batch->pictures;
         report.elapsed_s = batch->elapsed_s;
@@ -234,9 +232,9 @@ static void session_picture(void *context, const char *input, const char *output
 static void session_keep_entry(void *context, const struct gf_batch_log_entry *entry)
 {
     struct gf_session *const session = context;
-    if (!session->report_status)
-        session->report_status = gf_batch_report_add(&session->pictures, entry, gf_batch_log_now(),
-                                                     &session->report_error);
+    GF_THEN(
+        session->report_status,
+        gf_batch_report_add(&session->pictures, entry, gf_batch_log_now(), &session->report_error));
 }
 
 /* Reports the profile of a batch of several inputs; session_picture() does so for a single
@@ -366,8 +364,7 @@ static enum gf_status open_inputs(struct gf_session *session, struct gf_error *e
                                               .outputs = folder,
                                               .outputs_count = outputs,
                                               .left_out = command->verbose ? &left_out : NULL};
-    if (!status)
-        status = gf_inputs_expand(&request, &session->inputs, error);
+    GF_THEN(status, gf_inputs_expand(&request, &session->inputs, error));
     if (!status && command->shards && session->inputs.is_found && !command->quiet)
         gf_message_warn(NULL, "--shard divides what a folder or a pattern has now: if a file comes "
                               "or goes before all parts have begun, others are left out; -i @LIST "
@@ -510,12 +507,9 @@ static enum gf_status open_session(struct gf_session *session, struct gf_error *
 {
     struct gf_command *const command = session->command;
     enum gf_status status = check_terminals(command, error);
-    if (!status)
-        status = open_sheet(session, error);
-    if (!status)
-        status = open_inputs(session, error);
-    if (!status)
-        status = check_files(session, error);
+    GF_THEN(status, open_sheet(session, error));
+    GF_THEN(status, open_inputs(session, error));
+    GF_THEN(status, check_files(session, error));
     /* The metrics, the trace, the page and the logs are opened before any work, so that an error
      * shows at once. */
     struct gf_output *metrics = NULL; /* not written before all outputs have names */
@@ -526,10 +520,8 @@ static enum gf_status open_session(struct gf_session *session, struct gf_error *
         status = gf_report_open(command->trace, &session->trace, error);
     if (!status && command->profile == GF_PROFILE_HTML)
         status = gf_report_open(command->page, &session->page, error);
-    if (!status)
-        status = open_commands(session, error);
-    if (!status)
-        status = open_logs(session, error);
+    GF_THEN(status, open_commands(session, error));
+    GF_THEN(status, open_logs(session, error));
     session->progress =
         gf_progress_make(gf_message_file(), command->quiet ? GF_PROGRESS_NONE : command->progress,
                          session->inputs.count);
@@ -693,8 +685,7 @@ enum gf_status gf_act_filter(struct gf_command *command, struct gf_error *error)
     static struct gf_session session;
     session.command = command;
     enum gf_status status = open_session(&session, error);
-    if (!status)
-        status = run_batch(&session, error);
+    GF_THEN(status, run_batch(&session, error));
     gf_progress_clear(&session.progress);
     gf_message_add_error(session.report_status, &session.report_error, &status, error);
     close_session(&session);

@@ -76,8 +76,7 @@ static enum gf_status read_header(struct run *run, const char *name, struct gf_i
     if (!status && gf_input_page(input) < 0 && gf_format_animates_unasked(format))
         /* So that all frames are counted. */
         gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL});
-    if (!status)
-        status = gf_source_open(input, &run->options, &source, error);
+    GF_THEN(status, gf_source_open(input, &run->options, &source, error));
     gf_input_choose_pages(input, pages);
     if (!status && !gf_facts_read(facts, name, gf_input_size(input), source))
         status = gf_fail_memory(error);
@@ -115,8 +114,7 @@ static enum gf_status read_file(struct run *run, const struct gf_input_name *ite
     if (!status && !run->pipeline && !run->hashes)
         gf_input_set_headers_only(input);
     gf_time_limit_set(seconds > 0 ? gf_now() + seconds : 0);
-    if (!status)
-        status = read_header(run, item->path, input, facts, error);
+    GF_THEN(status, read_header(run, item->path, input, facts, error));
     status = gf_time_tell(item->path, seconds, status, error);
     gf_time_limit_set(0);
     if (!status && run->pipeline)
@@ -162,8 +160,7 @@ static enum gf_status put_copy(const struct gf_facts *facts, FILE *file, struct 
                                  .height = facts->number[GF_FACT_HEIGHT],
                                  .bytes = facts->number[GF_FACT_BYTES],
                                  .pages = one ? 1 : facts->number[GF_FACT_PAGES]};
-    if (!copy.name)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(copy.name, error);
     fwrite(&copy, sizeof copy, 1, file);
     return GF_OK;
 }
@@ -371,15 +368,13 @@ static enum gf_status find_duplicates(struct run *run, struct gf_error *error)
     struct gf_error why = {0};
     GF_TRY(mark_repeated(run, error));
     run->out = open_memstream(&text, &size);
-    if (!run->out)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(run->out, error);
     run->json = false; /* failures are told on standard error, which leaves the groups alone */
     const enum gf_status examined = examine_all(run, error);
     enum gf_status status = fclose(run->out) ? gf_fail_memory(&why) : GF_OK;
     struct gf_copy *const copy = (struct gf_copy *)(void *)text;
     const size_t count = size / sizeof *copy;
-    if (!status)
-        status = gf_duplicates_put(copy, count, run->command->distance, json, stdout, &why);
+    GF_THEN(status, gf_duplicates_put(copy, count, run->command->distance, json, stdout, &why));
     for (size_t i = 0; i < count; i++)
         free(copy[i].name);
     free(text);
@@ -388,9 +383,7 @@ static enum gf_status find_duplicates(struct run *run, struct gf_error *error)
 
 enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *error)
 {
-    struct run *const run = calloc(1, sizeof *run);
-    if (!run)
-        return gf_fail_memory(error);
+    GF_NEW(struct run, run, error);
     const int form = command->form;
     const bool counts = form >= GF_INFO_STATISTICS;
     struct gf_options options = command->options;
@@ -411,8 +404,7 @@ enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *er
     if (!status && !run->json && !run->single && !counts && !command->duplicates)
         gf_facts_heading(run->hashes, stdout);
     gf_cells_join();
-    if (!status)
-        status = command->duplicates ? find_duplicates(run, error) : examine_all(run, error);
+    GF_THEN(status, command->duplicates ? find_duplicates(run, error) : examine_all(run, error));
     gf_cells_leave();
     gf_memory_budget_close(&run->budget);
     if (run->pipeline)

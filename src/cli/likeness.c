@@ -192,15 +192,12 @@ static enum gf_status write_picture(const struct gf_command *command,
     struct gf_output *output = NULL;
     struct gf_sink *sink = NULL;
     enum gf_status status = gf_report_open(command->output, &output, error);
-    if (!status)
-        status = gf_sink_open(output, file_format, picture->format, &nothing, &command->options,
-                              &sink, error);
-    if (!status)
-        status = sink->write(sink, picture->format.height, picture->data, picture->pitch, error);
-    if (!status)
-        status = sink->finish(sink, error);
-    if (!status)
-        status = gf_output_commit(output, error);
+    GF_THEN(status, gf_sink_open(output, file_format, picture->format, &nothing, &command->options,
+                                 &sink, error));
+    GF_THEN(status,
+            sink->write(sink, picture->format.height, picture->data, picture->pitch, error));
+    GF_THEN(status, sink->finish(sink, error));
+    GF_THEN(status, gf_output_commit(output, error));
     if (sink)
         sink->close(sink);
     if (output)
@@ -214,8 +211,7 @@ static enum gf_status draw(const struct gf_command *command, enum gf_file_format
 {
     struct gf_image picture = {0};
     enum gf_status status = gf_likeness_draw(a, b, &picture, error);
-    if (!status)
-        status = write_picture(command, file_format, &picture, error);
+    GF_THEN(status, write_picture(command, file_format, &picture, error));
     gf_image_free(&picture);
     return status;
 }
@@ -288,8 +284,7 @@ enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error 
         return gf_fail_memory(error);
     gf_time_limit_set(command->options.timeout_s > 0 ? gf_now() + command->options.timeout_s : 0);
     enum gf_status status = take_limits(name, &limits, error);
-    if (!status)
-        status = compare_files(command, name, &limits, picture, error);
+    GF_THEN(status, compare_files(command, name, &limits, picture, error));
     status = gf_time_tell(second_name(command), command->options.timeout_s, status, error);
     gf_image_free(&picture[0]);
     gf_image_free(&picture[1]);

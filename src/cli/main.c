@@ -246,15 +246,12 @@ int main(int argc, char **argv)
         const struct gf_error detail = error;
         (void)gf_fail(&error, status, "GPUFILTER_OPTS: %s", detail.text);
     }
-    if (!status)
-        status = gf_command_parse_after(count, words, argc, argv, &command, &error);
+    GF_THEN(status, gf_command_parse_after(count, words, argc, argv, &command, &error));
     gf_second_pictures_set_limits(&command.options);
-    if (!status)
-        status = gf_command_join_chains(&command, &error);
+    GF_THEN(status, gf_command_join_chains(&command, &error));
     if (!command.verbose)
         gf_message_silence_libraries();
-    if (!status)
-        status = act(&command, &error);
+    GF_THEN(status, act(&command, &error));
     struct gf_error flush_error = {0};
     const enum gf_status flushed = gf_flush_stdout(&flush_error);
     /* With GF_ERROR_OUTPUT the flush may have failed for the same reason. */

@@ -165,8 +165,7 @@ struct output_stream {
 static ssize_t write_to_output(void *context, const char *data, size_t size)
 {
     struct output_stream *const stream = context;
-    if (!stream->status)
-        stream->status = gf_output_write(stream->output, data, size, stream->error);
+    GF_THEN(stream->status, gf_output_write(stream->output, data, size, stream->error));
     return stream->status ? 0 : (ssize_t)size;
 }
 
@@ -181,16 +180,13 @@ enum gf_status gf_report_write(struct gf_output *output, gf_report_writer *write
 {
     struct output_stream stream = {.output = output, .error = error};
     FILE *const file = fopencookie(&stream, "w", (cookie_io_functions_t){.write = write_to_output});
-    if (!file)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(file, error);
     /* For a stream of pictures each report replaces the one before, so that the file keeps the
      * last. */
     enum gf_status status = gf_output_rewind(output, error);
-    if (!status)
-        status = write(file, context, error);
+    GF_THEN(status, write(file, context, error));
     if (fclose(file) && !status && !stream.status)
         status = gf_fail_memory(error);
-    if (!status)
-        status = stream.status;
+    GF_THEN(status, stream.status);
     return status ? status : gf_output_commit(output, error);
 }

@@ -151,7 +151,11 @@ void gf_fitted_sink_take_metadata(struct gf_sink *sink, struct gf_metadata *meta
 struct gf_codec_memory gf_fitted_sink_memory(struct gf_format format, uint64_t encoder,
                                              const struct gf_options *options);
 
-/* codec.c names kinds of metadata, and warns of metadata and colours of an input that its output
+/* Loads the format's library, or fails with `failure` and a message (codec.c). */
+enum gf_status gf_file_type_load(const struct gf_file_type *type, const char *name,
+                                 enum gf_status failure, struct gf_error *error) GF_CHECKED;
+
+/* sinks.c names kinds of metadata, and warns of metadata and colours of an input that its output
  * does not keep. */
 
 enum { GF_METADATA_KINDS_TEXT_SIZE = 260 };

@@ -73,9 +73,7 @@ static void cpu_unpin(struct gf_backend *backend, void *data)
 static enum gf_status cpu_lane_open(struct gf_backend *backend, int index, struct gf_spans *spans,
                                     struct gf_lane **lane, struct gf_error *error)
 {
-    struct cpu_lane *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct cpu_lane, opened, error);
     opened->base = (struct gf_lane){.backend = backend, .spans = spans, .index = index};
     *lane = &opened->base;
     return GF_OK;
@@ -288,9 +286,7 @@ static const struct gf_backend_calls cpu_calls = {
 
 enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend, struct gf_error *error)
 {
-    struct cpu_backend *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct cpu_backend, opened, error);
     *opened = (struct cpu_backend){.base.calls = &cpu_calls, .threads = threads};
     *backend = &opened->base;
     return GF_OK;

@@ -193,8 +193,7 @@ enum gf_status gf_buffer_pool_lane(struct gf_buffer_pool *pool, int index, struc
 {
     if (index >= pool->lanes) {
         struct gf_lane **const grown = realloc(pool->lane, ((size_t)index + 1) * sizeof *grown);
-        if (!grown)
-            return gf_fail_memory(error);
+        GF_ALLOCATED(grown, error);
         pool->lane = grown;
         GF_TRY(pool->backend->calls->lane_open(pool->backend, index, spans, &pool->lane[index],
                                                error));

@@ -296,8 +296,7 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     if (!find_bytes(input, source, file) || rounded(file->size) > bytes_most)
         return GF_OK;
     file->data = gf_buffer_pool_take_host(buffers, rounded(file->size));
-    if (!file->data)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(file->data, error);
     const enum gf_status status = copy_input(input, file, error);
     if (status || !decoder->read(file, &found) || !gf_same_format(found, format) ||
         (gf_coder_calls[kind_of(file)].slow && !takes_slow) ||
@@ -392,8 +391,8 @@ struct writing {
 static void write_part(void *context, const unsigned char *part, size_t size)
 {
     struct writing *const writing = context;
-    if (!writing->status)
-        writing->status = writing->sink->splice(writing->sink, part, size, false, &writing->error);
+    GF_THEN(writing->status,
+            writing->sink->splice(writing->sink, part, size, false, &writing->error));
     writing->written += size;
 }
 
@@ -492,9 +491,8 @@ enum gf_status gf_device_encode(struct gf_device_coders *coders, enum gf_file_fo
         if (error)
             *error = writing.error;
     }
-    if (!status)
-        status = sink->splice(sink, picture.data + writing.written, picture.size - writing.written,
-                              true, error);
+    GF_THEN(status, sink->splice(sink, picture.data + writing.written,
+                                 picture.size - writing.written, true, error));
     gf_coder_picture_return(&picture);
     return status;
 }

@@ -65,8 +65,7 @@ struct gf_device_coders {
     int device, users;
     pthread_mutex_t lock; /* guards the members below */
     /* Bytes of device memory that users have lent; 0: usual_bytes is the limit. */
-    uint64_t lent_bytes;
-    uint64_t usual_bytes;
+    uint64_t lent_bytes, usual_bytes;
     int callers; /* how many callers may come at the same time */
     bool ended;
     int threads; /* how many threads have been started, with those that could not be started */

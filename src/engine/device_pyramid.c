@@ -84,8 +84,7 @@ static enum gf_status open_groups(struct work *work, struct gf_error *error)
     work->tile_pitch = pitch_of(format);
     work->tile_bytes = work->tile_pitch * (size_t)format.height;
     work->rows = gf_pyramid_order(pyramid, &work->row_count);
-    if (!work->rows)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(work->rows, error);
     for (int i = 0; i < 2; i++) {
         work->group[i].pixels =
             gf_buffer_pool_take(work->buffers, GF_CODER_GROUP_MOST * work->tile_bytes);
@@ -213,8 +212,7 @@ static enum gf_status code_tiles(struct work *work, struct gf_error *error)
         struct gf_error why = {0};
         status = end(work, group, error);
         const enum gf_status begun = status ? GF_OK : begin(work, next, &why);
-        if (!status)
-            status = work->sink->splice_tiles(work->sink, group->tile, group->count, error);
+        GF_THEN(status, work->sink->splice_tiles(work->sink, group->tile, group->count, error));
         drop(group);
         if (!status && begun) {
             status = begun;
@@ -234,9 +232,7 @@ enum gf_status gf_device_encode_pyramid(struct gf_device_coders *coders,
                                         const struct gf_image *image, struct gf_sink *sink,
                                         struct gf_buffer_pool *buffers, struct gf_error *error)
 {
-    struct work *const work = calloc(1, sizeof *work);
-    if (!work)
-        return gf_fail_memory(error);
+    GF_NEW(struct work, work, error);
     work->coders = coders;
     work->sink = sink;
     work->buffers = buffers;
@@ -244,12 +240,9 @@ enum gf_status gf_device_encode_pyramid(struct gf_device_coders *coders,
     for (int i = 0; i < 2; i++)
         sem_init(&work->group[i].ended, 0, 0);
     enum gf_status status = make_levels(work, image, error);
-    if (!status)
-        status = open_groups(work, error);
-    if (!status)
-        status = code_tiles(work, error);
-    if (!status)
-        status = sink->finish(sink, error);
+    GF_THEN(status, open_groups(work, error));
+    GF_THEN(status, code_tiles(work, error));
+    GF_THEN(status, sink->finish(sink, error));
     for (int i = 1; i < GF_PYRAMID_LEVELS_MAX; i++)
         gf_buffer_pool_return(buffers, work->level[i].data);
     for (int i = 0; i < 2; i++) {

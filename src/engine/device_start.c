@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include "base/fail.h"
+
 enum state { IDLE, UNDER_WAY, SUCCEEDED, FAILED };
 
 struct start {
@@ -53,9 +55,8 @@ static enum gf_status check_number(int device, struct gf_error *error)
 
 enum gf_status gf_device_start(int device, gf_device_starter *starter, struct gf_error *error)
 {
-    enum gf_status status = check_number(device, error);
-    if (status)
-        return status;
+    GF_TRY(check_number(device, error));
+    enum gf_status status = GF_OK;
     pthread_mutex_lock(&lock);
     struct start *const start = &start_of[device];
     if (start->state == IDLE || start->state == FAILED) {
@@ -75,9 +76,8 @@ enum gf_status gf_device_start(int device, gf_device_starter *starter, struct gf
 
 enum gf_status gf_device_start_wait(int device, struct gf_error *error)
 {
-    enum gf_status status = check_number(device, error);
-    if (status)
-        return status;
+    GF_TRY(check_number(device, error));
+    enum gf_status status = GF_OK;
     pthread_mutex_lock(&lock);
     const struct start *const start = &start_of[device];
     while (start->state == UNDER_WAY)

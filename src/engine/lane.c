@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/threads/nvtx.h"
 #include "base/threads/times.h"
 #include "engine/engine.h"
@@ -143,8 +144,7 @@ static enum gf_status compute_stages(struct gf_lane_state *lane, int b, const st
         status = gf_stage_work_run(lane->queue, &work, error);
         gf_nvtx_pop();
         calls->mark(lane->queue, GF_SPAN_STAGE, index, stage_bytes(stage, cut[i], &work.out));
-        if (!status)
-            status = gf_time_check(error);
+        GF_THEN(status, gf_time_check(error));
         *view = work.out;
     }
     return status;
@@ -199,8 +199,7 @@ enum gf_status gf_lane_queue_band(struct gf_lane_state *lane, int b, struct gf_e
     struct gf_view view;
     bool counted = false;
     enum gf_status status = fetch_input(lane, b, cut, &view, error);
-    if (!status)
-        status = compute_stages(lane, b, cut, &view, &counted, error);
+    GF_THEN(status, compute_stages(lane, b, cut, &view, &counted, error));
     if (!status && segment->statistic && !counted) {
         const struct gf_view result = gf_view_part(&view, rows);
         begin_stage(pass, segment->first + segment->count, " histogram");

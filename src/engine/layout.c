@@ -15,8 +15,7 @@ enum gf_status gf_layout_make(const struct gf_schedule *schedule, struct gf_layo
     const bool unified = schedule->backend->calls->unified;
     *layout = (struct gf_layout){.bands = calloc((size_t)count, sizeof *layout->bands),
                                  .on_device = calloc((size_t)count, sizeof *layout->on_device)};
-    if (!layout->bands || !layout->on_device)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(layout->bands && layout->on_device, error);
     for (int s = 0; s < count; s++) {
         const struct gf_segment *const segment = &schedule->plan->segment[s];
         struct gf_bands *const bands = &layout->bands[s];
@@ -307,8 +306,7 @@ enum gf_status gf_lanes_take_histograms(struct gf_schedule_state *state, struct 
                               .bins = 1 << segment->out.bits};
     histogram->count =
         calloc((size_t)histogram->channels * (size_t)histogram->bins, sizeof(uint64_t));
-    if (!histogram->count)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(histogram->count, error);
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < state->lanes; i++) {
         status =

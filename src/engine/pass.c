@@ -227,8 +227,7 @@ void *gf_reader_main(void *argument)
         if (!status)
             gf_pass_publish(pass, &pass->ready, b + 1);
     }
-    if (!status)
-        status = gf_reader_end(pass, held, &error);
+    GF_THEN(status, gf_reader_end(pass, held, &error));
     if (status)
         gf_pass_fail(pass, status, &error);
     return NULL;
@@ -244,8 +243,7 @@ enum gf_status gf_writer_write_band(struct gf_pass *pass, int b, struct gf_error
     const double begin_s = gf_now();
     gf_nvtx_push(gf_span_kind_name(GF_SPAN_ENCODE));
     enum gf_status status = gf_time_check(error);
-    if (!status)
-        status = sink->write(sink, view.rows, view.data, view.pitch, error);
+    GF_THEN(status, sink->write(sink, view.rows, view.data, view.pitch, error));
     gf_nvtx_pop();
     gf_spans_add(pass->schedule->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(),
                  gf_view_bytes(&view));
@@ -256,8 +254,7 @@ enum gf_status gf_writer_end(struct gf_pass *pass, struct gf_error *error)
 {
     const double begin_s = gf_now();
     enum gf_status status = gf_time_check(error);
-    if (!status)
-        status = pass->schedule->sink->finish(pass->schedule->sink, error);
+    GF_THEN(status, pass->schedule->sink->finish(pass->schedule->sink, error));
     if (!status) /* a call of an encoder cannot be interrupted, and may have taken too long */
         status = gf_time_check(error);
     gf_spans_add(pass->schedule->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), 0);
@@ -279,8 +276,7 @@ void gf_writer_write_bands(struct gf_pass *pass)
         status = gf_writer_write_band(pass, b, &error);
         gf_pass_publish(pass, &pass->written, b + 1);
     }
-    if (!status)
-        status = gf_writer_end(pass, &error);
+    GF_THEN(status, gf_writer_end(pass, &error));
     if (status)
         gf_pass_fail(pass, status, &error);
 }

@@ -74,9 +74,7 @@ static bool are_aligned(const struct gf_image *image, int count)
 enum gf_status gf_resident_open(struct gf_backend *backend, const struct gf_options *options,
                                 struct gf_resident **resident, struct gf_error *error)
 {
-    struct gf_resident *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_resident, opened, error);
     opened->backend = backend;
     opened->options = options;
     const enum gf_status status =
@@ -226,8 +224,7 @@ static enum gf_status open_segment(struct gf_resident *resident, struct gf_ready
         if (gf_stage_statistic(stage))
             continue;
         status = gf_stage_prepare(stage, error);
-        if (!status)
-            status = backend->calls->load(backend, NULL, stage, &pass->constants[i], error);
+        GF_THEN(status, backend->calls->load(backend, NULL, stage, &pass->constants[i], error));
     }
     return status;
 }
@@ -265,8 +262,7 @@ static enum gf_status open_plan(struct gf_resident *resident, struct gf_ready_pl
                                            .options = resident->options,
                                            .spans = &resident->spans};
     ready->pass = calloc((size_t)count, sizeof *ready->pass);
-    if (!ready->pass)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(ready->pass, error);
     for (int s = 0; s < count; s++)
         GF_TRY(open_segment(resident, ready, s, error));
     return open_lane(resident, ready, error);
@@ -295,8 +291,7 @@ enum gf_status gf_resident_add(struct gf_resident *resident, struct gf_plan *pla
     }
     made->plan = *plan;
     *plan = (struct gf_plan){0};
-    if (!status)
-        status = open_plan(resident, made, error);
+    GF_THEN(status, open_plan(resident, made, error));
     if (status)
         close_plan(resident, made);
     else
@@ -327,8 +322,7 @@ static enum gf_status bring_histogram(struct gf_ready_plan *ready, int s, struct
                               .bins = 1 << segment->out.bits};
     ready->histogram.count =
         calloc(gf_histogram_counters(&ready->histogram), sizeof *ready->histogram.count);
-    if (!ready->histogram.count)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(ready->histogram.count, error);
     const enum gf_status status = calls->statistic_take(lane, &ready->histogram, error);
     calls->statistic_close(lane);
     GF_TRY(status);
@@ -377,8 +371,7 @@ resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
     const int last = ready->plan.segment_count - 1;
     struct gf_placement *const first = &ready->pass[0].in, *const end = &ready->pass[last].out;
     enum gf_status status = place_image(resident, in, &ready->copy[0], first, error);
-    if (!status)
-        status = place_image(resident, out, &ready->copy[1], end, error);
+    GF_THEN(status, place_image(resident, out, &ready->copy[1], end, error));
     if (last && !ready->plan.segment[0].count)
         ready->pass[0].out = ready->pass[1].in = gf_placement_borrow(first);
     if (!status && first->view.data != in->data)

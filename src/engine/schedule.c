@@ -319,18 +319,15 @@ static enum gf_status open_first_segment(struct gf_schedule_state *state, struct
         status = place_output(state, 0, error);
     if (!status)
         start_reader(state);
-    if (!status)
-        status = wait_for_device(&state->pass, error);
-    if (!status)
-        status = hold_pictures(schedule, error);
+    GF_THEN(status, wait_for_device(&state->pass, error));
+    GF_THEN(status, hold_pictures(schedule, error));
     if (!status && !unified) {
         pin_images(state);
         gf_buffer_pool_pin(state->buffers, state->in_ring.data);
         gf_buffer_pool_pin(state->buffers, state->out_ring.data);
         gf_layout_place_pictures(schedule, &state->layout);
     }
-    if (!status)
-        status = gf_lanes_open(state, error);
+    GF_THEN(status, gf_lanes_open(state, error));
     if (!status && !unified)
         status = place_output(state, 0, error);
     state->queues = !status && schedule_can_queue(state);
@@ -354,14 +351,12 @@ static enum gf_status pass_segment(struct gf_schedule_state *state, int s, struc
     enum gf_status status = GF_OK;
     if (s) {
         status = open_pass(state, s, error);
-        if (!status)
-            status = place_output(state, s, error);
+        GF_THEN(status, place_output(state, s, error));
         if (!status && state->pass.first_on_host)
             status = gf_lanes_open_host_stage(state, error);
     }
     schedule_begin_turn(state->schedule);
-    if (!status)
-        status = load_stages(state, error);
+    GF_THEN(status, load_stages(state, error));
     if (!status && state->pass.segment->statistic)
         status = gf_lanes_open_histograms(state, error);
     schedule_end_turn(state->schedule);
@@ -376,8 +371,7 @@ static enum gf_status pass_segment(struct gf_schedule_state *state, int s, struc
         schedule_begin_turn(state->schedule);
         status = gf_lanes_take_histograms(state, error);
         schedule_end_turn(state->schedule);
-        if (!status)
-            status = smooth_histogram(state, s, error);
+        GF_THEN(status, smooth_histogram(state, s, error));
     }
     return status;
 }
@@ -430,10 +424,8 @@ enum gf_status gf_schedule_plan(struct gf_schedule *schedule, struct gf_error *e
         state.lane = calloc((size_t)schedule->lanes, sizeof *state.lane);
         status = state.lane ? GF_OK : gf_fail_memory(error);
     }
-    if (!status)
-        status = gf_lanes_alloc_rings(&state, error);
-    if (!status)
-        status = open_first_segment(&state, error);
+    GF_THEN(status, gf_lanes_alloc_rings(&state, error));
+    GF_THEN(status, open_first_segment(&state, error));
     for (int s = 0; !status && s < schedule->plan->segment_count; s++) {
         status = pass_segment(&state, s, error);
         if (!status)

@@ -7,8 +7,7 @@
 /* equalize: equalises the histogram. */
 
 struct equalize {
-    int mode;
-    int smooth;
+    int mode, smooth;
 };
 
 enum { EQUALIZE_BY_LUMA, EQUALIZE_BY_CHANNEL, JOINTLY, BY_LIGHTNESS };
@@ -97,8 +96,7 @@ const struct gf_filter gf_equalize_filter = {
 
 struct normalize {
     double clip;
-    int mode;
-    int smooth;
+    int mode, smooth;
 };
 
 enum { NORMALIZE_BY_CHANNEL, NORMALIZE_BY_LUMA };

@@ -149,8 +149,7 @@ static enum gf_status draw(const struct text *p, double size, const struct gf_te
         return status == GF_ERROR_UNAVAILABLE ? GF_OK : gf_fail(error, status, "%s", missing.text);
     char *text;
     status = find_text(p, about, &text, error);
-    if (!status)
-        status = gf_text_load(p->font, text, &style, picture, error);
+    GF_THEN(status, gf_text_load(p->font, text, &style, picture, error));
     free(text);
     return status;
 }

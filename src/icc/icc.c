@@ -122,8 +122,7 @@ static enum gf_status load(int fd, const char *name, const struct gf_file_identi
     unsigned char *data;
     size_t size;
     *found = malloc(sizeof **found);
-    if (!*found)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(*found, error);
     const enum gf_status status =
         gf_named_file_read(fd, FILE_MOST, GF_ERROR_INPUT, &data, &size, &detail);
     if (status) {

@@ -191,9 +191,8 @@ static enum gf_status join(struct gf_icc from, struct gf_icc to, float matrix[3]
     const struct gf_icc_wish wish = {
         .from = from, .to = to, .inputs = 3, .outputs = 3, .bits = 8, .intent = GF_ICC_RELATIVE};
     struct gf_icc_transform *transform = NULL;
-    enum gf_status status = gf_icc_build(&wish, &transform, error);
-    if (status)
-        return status;
+    GF_TRY(gf_icc_build(&wish, &transform, error));
+    enum gf_status status = GF_OK;
     if (transform->kind == GF_ICC_MATRIX) {
         memcpy(matrix, transform->matrix, sizeof transform->matrix);
         for (unsigned c = 0; decode && c < 3; c++)
@@ -259,9 +258,7 @@ static void fill_factors(const struct gf_gain_channel *channel, float *factor)
 enum gf_status gf_gain_build(const struct gf_gain_wish *wish, struct gf_gain **gain,
                              struct gf_error *error)
 {
-    struct gf_gain *const made = calloc(1, sizeof *made);
-    if (!made)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_gain, made, error);
     const enum gf_status status = fill_colours(wish, made, error);
     if (status) {
         free(made);

@@ -19,8 +19,7 @@ enum gf_status gf_icc_allocate(struct gf_icc_transform **transform, size_t size,
 {
     free(*transform);
     *transform = calloc(1, size);
-    if (!*transform)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(*transform, error);
     **transform = *head;
     (*transform)->bytes = (unsigned)size;
     return GF_OK;
@@ -162,8 +161,7 @@ enum gf_status gf_icc_fill_encode(struct gf_icc_making *b, const struct gf_icc_s
     const struct gf_icc_transform *const t = b->transform;
     for (unsigned c = 0; c < (t->encode_step ? 3 : 1); c++) {
         cmsToneCurve *const inverse = cmsReverseToneCurve(to->curve[c]);
-        if (!inverse)
-            return gf_fail_memory(error);
+        GF_ALLOCATED(inverse, error);
         fill_curve(gf_icc_inside(b->transform, t->encode_at + c * t->encode_step), inverse,
                    t->bits);
         cmsFreeToneCurve(inverse);

@@ -39,8 +39,7 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
     const int before = pipeline->stages_done, segments = pipeline->segments_done;
     struct gf_profile_stage *const stages = realloc(
         pipeline->stages, ((size_t)before + (size_t)plan->stage_count + 1) * sizeof *stages);
-    if (!stages)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(stages, error);
     pipeline->stages = stages;
     if (pipeline->backend && pipeline->described != pipeline->backend)
         pipeline->backend->calls->describe(pipeline->backend, profile->device,

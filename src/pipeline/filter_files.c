@@ -245,8 +245,7 @@ enum gf_status gf_pipeline_filter_pictures(struct gf_pipeline *pipeline, const c
                 : gf_input_open(input, keeps, &opened, error);
     if (!status && bytes && bytes->is_timed)
         gf_input_set_time(opened, bytes->changed);
-    if (!status)
-        status = filter_all(pipeline, opened, destination, error);
+    GF_THEN(status, filter_all(pipeline, opened, destination, error));
     gf_input_close(opened);
     return status;
 }
@@ -339,18 +338,15 @@ enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,
     struct gf_plan plan = {0};
     const struct gf_destination destination = {.pattern = peek->pattern};
     enum gf_status status = gf_input_open(path, false, &input, error);
-    if (!status)
-        status = gf_input_format(input, &peek->content, error);
+    GF_THEN(status, gf_input_format(input, &peek->content, error));
     const struct gf_picture_task task = {
         .input = input, .destination = &destination, .own_format = peek->content};
     if (!status)
         gf_input_set_coefficients(input, gf_pipeline_moves(pipeline, &task));
-    if (!status)
-        status = gf_source_open(input, &pipeline->options, &source, error);
-    if (!status)
-        status = gf_plan_make(&pipeline->chain, source->format,
-                              pipeline->options.autorotate ? source->metadata.orientation : 1,
-                              &plan, error);
+    GF_THEN(status, gf_source_open(input, &pipeline->options, &source, error));
+    GF_THEN(status, gf_plan_make(&pipeline->chain, source->format,
+                                 pipeline->options.autorotate ? source->metadata.orientation : 1,
+                                 &plan, error));
     if (!status && source->coefficients)
         status = gf_pipeline_check_move(pipeline, source, path, &plan, error);
     if (!status) {
@@ -362,8 +358,7 @@ enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,
         source->close(source);
     if (!status && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
         status = gf_input_rewind(input, error);
-        if (!status)
-            status = find_format(pipeline, input, peek->content, &peek->out, error);
+        GF_THEN(status, find_format(pipeline, input, peek->content, &peek->out, error));
     }
     gf_input_close(input);
     return status;
@@ -457,17 +452,14 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
     gf_pipeline_share_missed(pipeline, &missed);
     gf_named_files_hand(&handed);
     enum gf_status status = open_files(work, &task, error);
-    if (!status)
-        status = configure(pipeline, work, &options, error);
+    GF_THEN(status, configure(pipeline, work, &options, error));
     if (!status) {
         gf_pipeline_limit_output(pipeline, &task);
         gf_spans_restart(&pipeline->spans, options.spans);
         status = gf_input_format(task.input, &task.own_format, error);
     }
-    if (!status)
-        status = gf_pipeline_filter_task(pipeline, &task, error);
-    if (!status)
-        status = gf_output_commit(task.output, error);
+    GF_THEN(status, gf_pipeline_filter_task(pipeline, &task, error));
+    GF_THEN(status, gf_output_commit(task.output, error));
     if (!status)
         fill_result(pipeline, &task, result);
     gf_output_close(task.output);

@@ -84,8 +84,7 @@ static GF_CHECKED enum gf_status pipeline_decode_input(struct gf_pipeline *pipel
 {
     gf_pipeline_begin_profile(pipeline);
     enum gf_status status = gf_input_format(task->input, &task->own_format, error);
-    if (!status)
-        status = gf_pipeline_filter_task(pipeline, task, error);
+    GF_THEN(status, gf_pipeline_filter_task(pipeline, task, error));
     if (!status)
         gf_pipeline_end_profile(pipeline);
     gf_input_close(task->input);
@@ -122,8 +121,7 @@ enum gf_status gf_pipeline_encode_task(struct gf_pipeline *pipeline, struct gf_p
 {
     gf_pipeline_begin_profile(pipeline);
     enum gf_status status = gf_pipeline_filter_task(pipeline, task, error);
-    if (!status)
-        status = gf_output_commit(task->output, error);
+    GF_THEN(status, gf_output_commit(task->output, error));
     if (!status) {
         gf_pipeline_end_profile(pipeline);
         *result = gf_output_take(task->output, result_size);
@@ -388,8 +386,7 @@ enum gf_status gf_pipeline_count(struct gf_pipeline *pipeline, struct gf_input *
         gf_pipeline_begin_profile(pipeline);
         status = gf_input_format(input, &task.own_format, error);
     }
-    if (!status)
-        status = gf_pipeline_filter_task(pipeline, &task, error);
+    GF_THEN(status, gf_pipeline_filter_task(pipeline, &task, error));
     gf_image_free(&image);
     return status;
 }

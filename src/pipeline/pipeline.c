@@ -88,8 +88,7 @@ enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *c
     enum gf_status status = gf_pipeline_set_options(pipeline, options, error);
     if (!status && pipeline->options.sandbox == GF_SANDBOX_ALL)
         status = try_cells(&pipeline->options, error);
-    if (!status)
-        status = parse_within(chain, &pipeline->options, &pipeline->chain, error);
+    GF_THEN(status, parse_within(chain, &pipeline->options, &pipeline->chain, error));
     pipeline->chain.no_fuse = pipeline->options.no_fuse;
     return status;
 }
@@ -109,17 +108,14 @@ static enum gf_status configure_outputs(struct gf_pipeline *pipeline,
                                         struct gf_error *error)
 {
     pipeline->output = calloc((size_t)count, sizeof *pipeline->output);
-    enum gf_status status =
-        pipeline->output ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    if (status)
-        return status;
+    enum gf_status status = GF_OK;
+    GF_ALLOCATED(pipeline->output, error);
     pipeline->output[0] = (struct gf_output_choice){pipeline->chain, pipeline->options};
     pipeline->outputs = 1;
     for (int i = 1; !status && i < count; i++) {
         struct gf_output_choice *const choice = &pipeline->output[i];
         status = gf_options_check(&output[i].options, &choice->options, error);
-        if (!status)
-            status = parse_within(output[i].chain, &pipeline->options, &choice->chain, error);
+        GF_THEN(status, parse_within(output[i].chain, &pipeline->options, &choice->chain, error));
         choice->chain.no_fuse = pipeline->options.no_fuse;
         pipeline->outputs = i + 1;
     }

@@ -157,8 +157,7 @@ GF_HOST_DEVICE struct gf_rgb gf_relight(struct gf_rgb p, float new_fy)
     const float x = fmaf(GF_X_R, p.r, fmaf(GF_X_G, p.g, GF_X_B * p.b));
     const float y = gf_luminance(p);
     const float z = fmaf(GF_Z_R, p.r, fmaf(GF_Z_G, p.g, GF_Z_B * p.b));
-    const float step = new_fy - gf_lab_f(y);
-    const float new_fz = gf_lab_f(z) + step;
+    const float step = new_fy - gf_lab_f(y), new_fz = gf_lab_f(z) + step;
     const float dx = gf_lab_inverse(gf_lab_f(x) + step) - x;
     const float dy = gf_lab_inverse(new_fy) - y;
     const float dz = gf_lab_inverse(new_fz > 0.0f ? new_fz : 0.0f) - z;
@@ -190,8 +189,7 @@ GF_HOST_DEVICE int gf_lightness_position(struct gf_rgb p)
 
 GF_HOST_DEVICE int gf_lightness_interpolated(int y, const uint32_t *curve)
 {
-    const uint32_t low = curve[y >> 12];
-    const uint32_t span = curve[(y >> 12) + 1] - low;
+    const uint32_t low = curve[y >> 12], span = curve[(y >> 12) + 1] - low;
     return (int)((low + (span * (uint32_t)(y & 4095) >> 12) + 2048) >> 12);
 }
 

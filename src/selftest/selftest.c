@@ -294,8 +294,7 @@ static enum gf_status run_backend(struct gf_selftester *test, struct gf_error *e
 {
     /* Room for a chain and for the filters before and after it. */
     char *const text = malloc(GF_SELFTEST_TEXT + 64);
-    if (!text)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(text, error);
     enum gf_status status =
         test->backend->calls->lane_open(test->backend, 0, &test->spans, &test->lane, error);
     if (!status)
@@ -322,8 +321,7 @@ static enum gf_status test_device(struct gf_selftester *test, int device, struct
     if (!status && device >= 0)
         status = gf_device_describe(device, &info, error);
     test->architecture = info.code_architecture;
-    if (!status)
-        status = run_backend(test, error);
+    GF_THEN(status, run_backend(test, error));
     test->backend->calls->close(test->backend);
     return status;
 }

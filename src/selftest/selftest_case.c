@@ -93,8 +93,7 @@ static GF_CHECKED enum gf_status selftest_guarded_alloc(struct gf_lane *lane, si
     buffer->bytes = bytes + 2 * GF_SELFTEST_GUARD;
     buffer->host = malloc(buffer->bytes);
     buffer->device = lane->backend->calls->alloc(lane->backend, buffer->bytes);
-    if (!buffer->host || !buffer->device)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(buffer->host && buffer->device, error);
     memset(buffer->host, GUARD_BYTE, buffer->bytes);
     return GF_OK;
 }
@@ -290,8 +289,7 @@ static enum gf_status run_stage(struct gf_selftester *test, struct gf_stage *sta
         stage->filter->cpu(stage, &in, &out, scratch);
         status = calls->load(test->backend, NULL, stage, &constants, error);
     }
-    if (!status)
-        status = run_bands(test, stage, constants, &in, &out, error);
+    GF_THEN(status, run_bands(test, stage, constants, &in, &out, error));
     if (!status && stage->filter == &gf_fused) {
         stage->variant = gf_filter_variant_at(&gf_fused, 1);
         status = run_bands(test, stage, constants, &in, &out, error);
@@ -318,12 +316,9 @@ static enum gf_status count_on_device(struct gf_selftester *test, const struct g
     for (int y = 0; y < format.height; y++)
         memcpy(gf_view_row(&host, y), gf_view_row(&from, y), gf_row_bytes(format));
     enum gf_status status = calls->statistic_open(test->lane, stage, error);
-    if (!status)
-        status = selftest_copy(test->lane, buffer, true, error);
-    if (!status)
-        status = calls->statistic_add(test->lane, &device, error);
-    if (!status)
-        status = calls->statistic_take(test->lane, histogram, error);
+    GF_THEN(status, selftest_copy(test->lane, buffer, true, error));
+    GF_THEN(status, calls->statistic_add(test->lane, &device, error));
+    GF_THEN(status, calls->statistic_take(test->lane, histogram, error));
     calls->statistic_close(test->lane);
     return status;
 }
@@ -340,10 +335,8 @@ static enum gf_status run_statistic(struct gf_selftester *test, const struct gf_
     struct gf_histogram other = {0};
     struct gf_selftest_guarded buffer = {0};
     enum gf_status status = gf_histogram_alloc(histogram, statistic, format, error);
-    if (!status)
-        status = gf_histogram_alloc(&other, statistic, format, error);
-    if (!status)
-        status = selftest_guarded_alloc(test->lane, bytes, &buffer, error);
+    GF_THEN(status, gf_histogram_alloc(&other, statistic, format, error));
+    GF_THEN(status, selftest_guarded_alloc(test->lane, bytes, &buffer, error));
     if (!status) {
         gf_histogram_add(&view, statistic, histogram);
         status = count_on_device(test, stage, picture, &buffer, &other, error);

@@ -417,8 +417,7 @@ static enum gf_status serve_until_end(struct gf_server *server, struct gf_error 
     struct sigaction before[3];
     enum gf_status status = gf_server_place_take(server->identity.build, &server->place, error);
     (void)gf_visible_hide_others(server->settings->device);
-    if (!status)
-        status = gf_server_workers_open(server, error);
+    GF_THEN(status, gf_server_workers_open(server, error));
     if (status)
         return status;
     catch_signals(server->events, before, false);
@@ -437,9 +436,7 @@ static enum gf_status serve_until_end(struct gf_server *server, struct gf_error 
 enum gf_status gf_serve(const struct gf_server_settings *settings, struct gf_error *error)
 {
     enum { SHARES = 96 }; /* of host memory, unless there are more workers */
-    struct gf_server *const server = calloc(1, sizeof *server);
-    if (!server)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_server, server, error);
     server->settings = settings;
     server->helps = gf_server_is_helper();
     server->place = (struct gf_server_place){.folder = -1, .lock = -1, .listener = -1};

@@ -72,8 +72,7 @@ struct gf_server {
     int workers;
     /* Numbers of idle workers, a stack: the one that worked last, with its memory, gets the next
      * job. */
-    int idle[GF_SERVER_WORKERS_MAX];
-    int idle_count;
+    int idle[GF_SERVER_WORKERS_MAX], idle_count;
     bool closing;
 };
 

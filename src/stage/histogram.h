@@ -23,7 +23,6 @@ enum gf_statistic {
 enum { GF_TILES_MAX = 16 };  /* the most tiles of a grid across or down */
 enum { GF_CELLS_MAX = 128 }; /* the most cells across or down */
 
-/* Returns the statistic of columns * rows tiles. */
 static inline enum gf_statistic gf_statistic_of_tiles(int columns, int rows)
 {
     return (enum gf_statistic)(GF_STATISTIC_TILES | columns << 8 | rows << 16);

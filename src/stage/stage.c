@@ -65,8 +65,7 @@ enum gf_status gf_stage_prepare_parts(struct gf_stage *stage, struct gf_stage *p
         at[i] = size;
         size += gf_part_bytes(part[i].constants_size);
     }
-    if (!status)
-        status = gf_stage_constants(stage, size, error);
+    GF_THEN(status, gf_stage_constants(stage, size, error));
     if (!status)
         memcpy(stage->constants, at, at_bytes);
     for (int i = 0; i < parts; i++) {

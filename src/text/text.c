@@ -221,8 +221,7 @@ static enum gf_status add_further(struct opened *opened, const struct how *how,
                            path, strerror(errno));
         status = gf_named_file_read(fd, GF_TEXT_FONT_MAX, GF_ERROR_USAGE, &bytes, &size, error);
         close(fd);
-        if (!status)
-            status = add_face(opened, bytes, size, index, &how->style, error);
+        GF_THEN(status, add_face(opened, bytes, size, index, &how->style, error));
     }
     return status;
 }
@@ -249,12 +248,10 @@ static enum gf_status draw(unsigned char *bytes, size_t size, const struct how *
         return gf_fail_memory(error);
     }
     enum gf_status status = add_face(&opened, bytes, size, how->style.face, &how->style, error);
-    if (!status)
-        status = add_further(&opened, how, error);
-    if (!status)
-        status = gf_text_shape(&opened.faces, how->text, &lines, error);
-    if (!status)
-        status = gf_text_draw(opened.freetype, &opened.faces, &lines, &how->style, image, error);
+    GF_THEN(status, add_further(&opened, how, error));
+    GF_THEN(status, gf_text_shape(&opened.faces, how->text, &lines, error));
+    GF_THEN(status,
+            gf_text_draw(opened.freetype, &opened.faces, &lines, &how->style, image, error));
     gf_text_lines_free(&lines);
     close_fonts(&opened);
     return status;
@@ -282,8 +279,7 @@ static enum gf_status read_text(int fd, const char *path, const char *how_text, 
     enum gf_status status =
         fd >= 0 ? gf_named_file_read(fd, GF_TEXT_FONT_MAX, GF_ERROR_USAGE, &font, &size, &detail)
                 : gf_text_font_make(&font, &size, &detail);
-    if (!status)
-        status = draw(font, size, &how, &image, &detail);
+    GF_THEN(status, draw(font, size, &how, &image, &detail));
     if (status && (!*path || how.local))
         return gf_fail(error, status, "%s", detail.text);
     if (status)
@@ -313,8 +309,7 @@ enum gf_status gf_text_load(const char *font, const char *text, const struct gf_
         own.face = fonts.font[0].face;
     }
     char *const how = status ? NULL : malloc(HOW_SIZE + strlen(text) + 1);
-    if (!status && !how)
-        status = gf_fail_memory(error);
+    GF_THEN(status, how ? GF_OK : gf_fail_memory(error));
     if (!status) {
         write_how(&own, &fonts, text, how);
         status = gf_kept_files_find(&texts, font, how, &value, error);

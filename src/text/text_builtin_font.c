@@ -257,8 +257,7 @@ enum gf_status gf_text_font_make(unsigned char **bytes, size_t *size, struct gf_
                  {"maxp", put_maxp}};
     enum { PLAIN = sizeof table / sizeof *table };
     unsigned char *const font = calloc(1, FONT_MAX);
-    if (!font)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(font, error);
     put16(put32(font, 0x10000), TABLES);
     unsigned char *at = font + HEADER, *start;
     /* place[i]: where table i stands in the directory, which is sorted by name, so that glyf and

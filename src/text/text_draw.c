@@ -61,8 +61,7 @@ static GF_CHECKED enum gf_status text_shade(const unsigned char *fill, const uns
 {
     const int away = style->distance;
     *shade = calloc((size_t)width * (size_t)height, 1);
-    if (!*shade)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(*shade, error);
     for (int y = away; y < height; y++) {
         const size_t from = (size_t)(y - away) * (size_t)width;
         unsigned char *const to = *shade + (size_t)y * (size_t)width;
@@ -409,9 +408,8 @@ static enum gf_status draw_glyph(const struct drawing *d, const struct gf_text_g
     int64_t x, y;
     if (scale_of(d, at->face) > 0)
         return outline ? GF_OK : paint_glyph(d, at, error);
-    enum gf_status status = load_glyph(d, at, &glyph, error);
-    if (status)
-        return status;
+    GF_TRY(load_glyph(d, at, &glyph, error));
+    enum gf_status status = GF_OK;
     place(d, d->turned, at, &part, &x, &y);
     FT_Error failure = outline ? gf_text.FT_Glyph_StrokeBorder(&glyph, d->stroker, 0, 1) : 0;
     if (!failure && d->turned)
@@ -532,8 +530,7 @@ enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *face
         gf_text.FT_Stroker_Set(d.stroker, lround(64 * style->outline), FT_STROKER_LINECAP_ROUND,
                                FT_STROKER_LINEJOIN_ROUND, 0);
     status = measure(&d, error);
-    if (!status)
-        status = draw_glyphs(&d, error);
+    GF_THEN(status, draw_glyphs(&d, error));
     if (!status) {
         const bool gray = !d.paint && is_gray(style->colour) && is_gray(style->background) &&
                           is_gray(style->shadow) && (!d.stroker || is_gray(style->edge));

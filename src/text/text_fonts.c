@@ -16,7 +16,7 @@
 
 #include "base/process/files.h"
 #include "base/text/plain_text.h"
-#include "text/text_calls.h"
+#include "text/text_shape.h"
 #ifdef GF_LIBRARY_fontconfig
 #include <fontconfig/fontconfig.h>
 

@@ -230,8 +230,7 @@ static enum gf_status append_glyphs(struct shaping *s, int start, struct gf_erro
     struct gf_text_lines *const lines = s->lines;
     if (count > (unsigned)(INT_MAX / 2 - lines->glyphs))
         return gf_fail(error, GF_ERROR_USAGE, "the text is too long");
-    if (!GF_RESERVE(lines->glyph, s->room, lines->glyphs + (int)count))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(GF_RESERVE(lines->glyph, s->room, lines->glyphs + (int)count), error);
     int64_t *const pen = &lines->width[lines->lines];
     const int face = s->letter[start].face;
     const double scale = s->faces->scale[face] > 0 ? s->faces->scale[face] : 1;
@@ -297,8 +296,7 @@ static void reorder(struct run *run, int runs)
 static enum gf_status shape_line(struct shaping *s, int count, struct gf_error *error)
 {
     struct run *const run = malloc(((size_t)count + 1) * sizeof *run);
-    if (!run)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(run, error);
     gf_text_set_levels(s->letter, count);
     choose_faces(s, count);
     int runs = 0;
@@ -324,8 +322,7 @@ static enum gf_status shape_lines(struct shaping *s, const char *text, struct gf
         int count;
         size_t bytes = 0;
         status = read_line(s, text, &count, &bytes, error);
-        if (!status)
-            status = shape_line(s, count, error);
+        GF_THEN(status, shape_line(s, count, error));
         text += bytes;
         if (status || !*text)
             break;

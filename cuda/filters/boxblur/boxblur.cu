@@ -229,9 +229,7 @@ static int launch_box(const struct gf_launch *launch, const struct gf_box *box)
     const int tall = (int)((fours + THREADS - 1) / THREADS) * ceil_div(p.rows, columns.strip);
     const size_t table = (size_t)(columns.strip + 2 * box->radius) * sizeof(long long);
     box_columns_kernel<Sample, Sum><<<tall, THREADS, table, stream>>>(columns);
-    const int status = cudaGetLastError();
-    if (status)
-        return status;
+    LAUNCH_TRY(cudaGetLastError());
 
     const struct box_shape shape = shape_of_box(p.channels, box->radius);
     const size_t each = (size_t)(p.channels * (shape.plane + shape.blocks)) * sizeof(unsigned) +

@@ -333,9 +333,8 @@ static int launch_prefix_as(const struct gf_launch *launch, const struct gf_box 
     cudaError_t status =
         allow_shared(box_prefix_kernel<CHANNELS, ROWS>,
                      sums_bytes + prefix_table_bytes(PREFIX_LINES, GF_BOX_PREFIX_MAX));
-    if (status == cudaSuccess)
-        status = resident_blocks((const void *)box_prefix_kernel<CHANNELS, ROWS>, PREFIX_THREADS,
-                                 (size_t)sums_bytes + 2048, 1u << 30, &resident);
+    GF_THEN(status, resident_blocks((const void *)box_prefix_kernel<CHANNELS, ROWS>, PREFIX_THREADS,
+                                    (size_t)sums_bytes + 2048, 1u << 30, &resident));
     if (status != cudaSuccess)
         return status;
     const int strips = max(1, (int)resident / across);
@@ -358,9 +357,7 @@ static int launch_prefix_rows(const struct gf_launch *launch, const struct gf_bo
 static int launch_prefix(const struct gf_launch *launch, const struct gf_box *box)
 {
     int most = 0;
-    const cudaError_t status = shared_most(&most);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(shared_most(&most));
     return most >= prefix_sums_bytes(PREFIX_WARPS) +
                        prefix_table_bytes(PREFIX_LINES, GF_BOX_PREFIX_MAX)
                ? launch_prefix_rows<PREFIX_WARPS>(launch, box)

@@ -367,9 +367,7 @@ extern "C" int gf_canny_link_cuda(const struct gf_launch *launch)
     cudaError_t status = launch_early(flood_kernel, tiles, FLOOD_THREADS, 0, stream, args);
     const long long strips = (args.height + 1) / 2;
     const unsigned blocks = (unsigned)((strips * args.words + STRIP_THREADS - 1) / STRIP_THREADS);
-    if (status == cudaSuccess)
-        status = launch_early(unite_kernel, blocks, STRIP_THREADS, 0, stream, args);
-    if (status == cudaSuccess)
-        status = launch_early(resolve_kernel, blocks, STRIP_THREADS, 0, stream, args);
+    GF_THEN(status, launch_early(unite_kernel, blocks, STRIP_THREADS, 0, stream, args));
+    GF_THEN(status, launch_early(resolve_kernel, blocks, STRIP_THREADS, 0, stream, args));
     return status;
 }

@@ -447,9 +447,8 @@ template <int CHANNELS> static int launch_means_of(const struct gf_launch *launc
     const int shared = mean_shared(args);
     unsigned blocks;
     cudaError_t status = allow_shared(kernel, shared);
-    if (status == cudaSuccess)
-        status = resident_blocks((const void *)kernel, MEAN_THREADS, (size_t)shared,
-                                 (unsigned)args.tiles, &blocks);
+    GF_THEN(status, resident_blocks((const void *)kernel, MEAN_THREADS, (size_t)shared,
+                                    (unsigned)args.tiles, &blocks));
     return status == cudaSuccess ? launch_early(kernel, blocks, MEAN_THREADS, (size_t)shared,
                                                 (cudaStream_t)launch->stream, args)
                                  : status;

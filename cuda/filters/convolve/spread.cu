@@ -323,8 +323,8 @@ static int launch_spread(const struct gf_launch *launch, spread_args<Finish> &ar
     status = allow_shared(kernel, (int)shared);
     const int tiles = ceil_div(args.p.width, SPREAD_PIXELS * across);
     const int all = ceil_div(args.p.rows, GF_SPREAD_ROWS);
-    if (status == cudaSuccess)
-        status = spread_steps(kernel, threads, shared, tiles * args.parts, all, extra, &args.steps);
+    GF_THEN(status,
+            spread_steps(kernel, threads, shared, tiles * args.parts, all, extra, &args.steps));
     if (status != cudaSuccess)
         return status;
     spread_matrix_kernel<<<windows, WARP * GF_SPREAD_GROUP, 0, stream>>>(weights, args.matrices);

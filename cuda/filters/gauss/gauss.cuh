@@ -182,9 +182,7 @@ static int launch_gauss(const struct gf_launch *launch, const struct gf_gauss *g
     if (gauss->radius <= GF_GAUSS_FUSED_MAX)
         return bytes ? launch_tile<tile_of_bytes>(launch, p, gauss, finish)
                      : launch_tile<tile_of_shorts>(launch, p, gauss, finish);
-    const int status = gf_gauss_columns(launch, p, gauss);
-    if (status)
-        return status;
+    LAUNCH_TRY(gf_gauss_columns(launch, p, gauss));
     return bytes ? launch_rows<gauss_bytes>(launch, p, gauss, finish)
                  : launch_rows<gauss_shorts>(launch, p, gauss, finish);
 }

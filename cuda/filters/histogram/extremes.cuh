@@ -109,9 +109,7 @@ static cudaError_t launch_mixture(const struct level_task &task, unsigned long l
 {
     const auto kernel = extremes_kernel<BITS, COUNT, MIXTURE, REDUCTION>;
     unsigned blocks = blocks_of(task, THREADS);
-    const cudaError_t status = resident_blocks((const void *)kernel, THREADS, 0, blocks, &blocks);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(resident_blocks((const void *)kernel, THREADS, 0, blocks, &blocks));
     kernel<<<blocks, THREADS, 0, task.stream>>>(task, count);
     return cudaGetLastError();
 }

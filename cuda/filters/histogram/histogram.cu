@@ -177,8 +177,7 @@ static cudaError_t launch_tiles(struct tile_task task, int bytes, cudaStream_t s
     const int downs = last - task.first_down + 1;
     unsigned blocks = 0;
     cudaError_t status = allow_shared(kernel, bytes);
-    if (status == cudaSuccess)
-        status = resident_blocks(kernel, Counter::THREADS, bytes, ~0u, &blocks);
+    GF_THEN(status, resident_blocks(kernel, Counter::THREADS, bytes, ~0u, &blocks));
     if (status != cudaSuccess)
         return status;
     const int each = (int)blocks / (tiles.columns * downs);
@@ -194,9 +193,7 @@ template <int COUNT>
 static cudaError_t launch_tiles_16(const struct tile_task &task, cudaStream_t stream)
 {
     bool fits = false;
-    const cudaError_t status = packed_fits(&fits);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(packed_fits(&fits));
     return fits ? launch_tiles<short_counter<COUNT, true>>(task, WORDS_16 * 4, stream)
                 : launch_tiles<short_counter<COUNT, false>>(task, 0, stream);
 }

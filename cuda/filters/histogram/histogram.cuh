@@ -388,9 +388,8 @@ template <int COUNT> static cudaError_t launch_16(const struct count_request *re
     const size_t shared_bytes = use_shared ? (size_t)size : 0;
     dim3 blocks(blocks_for(p->rows * (full + !!tail), THREADS_16),
                 request->source == CHANNELS && COUNT >= 3 ? 3 : 1);
-    if (status == cudaSuccess)
-        status = resident_blocks((const void *)histogram16_kernel<COUNT>, THREADS_16, shared_bytes,
-                                 blocks.x, &blocks.x);
+    GF_THEN(status, resident_blocks((const void *)histogram16_kernel<COUNT>, THREADS_16,
+                                    shared_bytes, blocks.x, &blocks.x));
     if (status != cudaSuccess)
         return status;
     histogram16_kernel<COUNT><<<blocks, THREADS_16, shared_bytes, request->stream>>>(

@@ -100,12 +100,10 @@ template <int TABLES> struct table_method {
         unsigned size, resident = 0, needed = blocks_of(counting.task, threads);
         cudaError_t status = cut_table(counting.counters, &size);
         const size_t bytes = table_bytes(TABLES, size, threads);
-        if (status == cudaSuccess)
-            status = allow_shared((const void *)kernel, (int)bytes);
+        GF_THEN(status, allow_shared((const void *)kernel, (int)bytes));
         const unsigned parts = counting.counters / size;
-        if (status == cudaSuccess)
-            status =
-                resident_blocks((const void *)kernel, threads, bytes, needed * parts, &resident);
+        GF_THEN(status,
+                resident_blocks((const void *)kernel, threads, bytes, needed * parts, &resident));
         if (status != cudaSuccess)
             return status;
         const dim3 blocks(resident / parts ? resident / parts : 1, parts);

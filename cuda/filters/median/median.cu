@@ -506,10 +506,7 @@ static int launch(const struct view_pair &p, int radius, cudaStream_t stream)
             return launch<Sample, RADIUS + 1>(p, radius, stream);
     }
     const size_t bytes = sizeof(struct tree_memory<Sample, RADIUS>);
-    const cudaError_t status =
-        allow_shared((const void *)median_tree_kernel<Sample, RADIUS>, (int)bytes);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(allow_shared((const void *)median_tree_kernel<Sample, RADIUS>, (int)bytes));
     const int strips = ceil_div(p.rows, TREE_ROWS);
     const dim3 grid(ceil_div(p.width, RESULTS<RADIUS>) * p.channels,
                     strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);

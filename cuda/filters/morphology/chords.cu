@@ -247,9 +247,7 @@ static int launch_near(const struct near_args &args, cudaStream_t stream)
 {
     const auto kernel = near_kernel<Sample, PER>;
     const int shared = 2 * (WARPS * PER + 2 * args.ry) * ROW_BYTES;
-    const cudaError_t status = allow_shared(kernel, shared);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(allow_shared(kernel, shared));
     const int blocks = tile_blocks(args.p.width * args.p.channels * (int)sizeof(Sample),
                                    args.p.rows, ROW_BYTES - 32 * args.beside, WARPS * PER);
     return launch_early(kernel, (unsigned)blocks, THREADS, (size_t)shared, stream, args);

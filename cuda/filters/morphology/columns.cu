@@ -263,9 +263,8 @@ static int launch_columns(struct columns_args args, cudaStream_t stream)
         const int shared = shared_of<Shape>(args.window, args.slots);
         unsigned places = 1;
         cudaError_t status = allow_shared(kernel, shared);
-        if (status == cudaSuccess)
-            status =
-                resident_blocks((const void *)kernel, Shape::THREADS, (size_t)shared, ~0u, &places);
+        GF_THEN(status, resident_blocks((const void *)kernel, Shape::THREADS, (size_t)shared, ~0u,
+                                        &places));
         if (status != cudaSuccess)
             return status;
         const int row_bytes = args.p.width * args.p.channels * (int)sizeof(Sample);
@@ -290,9 +289,7 @@ template <class Sample> static int columns_of(const struct columns_args &args, c
     if (args.reach <= SHORT_REACH)
         return launch_columns<Sample, short_windows>(args, stream);
     int most = 0;
-    const cudaError_t status = shared_most(&most);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(shared_most(&most));
     const struct window window = window_of(args.reach, long_windows::EACH, long_windows::EACH);
     return shared_of<long_windows>(window, slots_of<long_windows>(window)) <= most
                ? launch_columns<Sample, long_windows>(args, stream)

@@ -20,9 +20,7 @@ int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morp
     if (both) {
         p.out = (unsigned char *)launch->scratch;
         p.out_pitch = gf_morphology_pitch(launch->in.format, 0);
-        const int status = gf_morphology_columns(p, morphology->ry, flip, stream);
-        if (status)
-            return status;
+        LAUNCH_TRY(gf_morphology_columns(p, morphology->ry, flip, stream));
         p.in = p.out;
         p.in_pitch = p.out_pitch;
         p.in_y = p.out_y;
@@ -169,8 +167,7 @@ extern "C" int gf_morphology_cuda(const struct gf_launch *launch)
     if (!is_gradient)
         second.in = first.out;
     status = extreme(&first, dilates_first);
-    if (!status)
-        status = extreme(&second, !dilates_first);
+    GF_THEN(status, extreme(&second, !dilates_first));
     if (status || make == GF_MORPHOLOGY_OPEN || make == GF_MORPHOLOGY_CLOSE)
         return status;
     return make == GF_MORPHOLOGY_TOPHAT     ? subtract(launch, &launch->in, &out)

@@ -383,9 +383,8 @@ static int launch_pairs(struct pairs_args &args, cudaStream_t stream)
     if (status == cudaSuccess && !is_native)
         return cudaErrorNotSupported;
     const int inner = count_ends<layout>(args);
-    if (status == cudaSuccess)
-        status = items_for_rounds((const void *)kernel, WARP, max(inner, 1), args.p.rows, 4 * REACH,
-                                  LEAST, MOST, &args.rows);
+    GF_THEN(status, items_for_rounds((const void *)kernel, WARP, max(inner, 1), args.p.rows,
+                                     4 * REACH, LEAST, MOST, &args.rows));
     if (status != cudaSuccess)
         return status;
     args.end_rows = max(args.rows / 3, LEAST);

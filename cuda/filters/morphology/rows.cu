@@ -272,9 +272,7 @@ static int launch_rows(struct rows_args args, cudaStream_t stream)
         /* One vector after the last one is read, too. */
         const int shared =
             Shape::PITCH * (EACH + (LENGTH == EACH && args.window.whole >= FOURS_LEAST)) + 16;
-        const cudaError_t status = allow_shared(kernel, shared);
-        if (status != cudaSuccess)
-            return status;
+        LAUNCH_TRY(allow_shared(kernel, shared));
         const int blocks = tile_blocks(args.p.width, args.p.rows, args.tile, Shape::ROWS);
         if (!args.upwards)
             return launch_early(kernel, blocks, Shape::THREADS, (size_t)shared, stream, args);

@@ -265,11 +265,9 @@ static int launch_medium(const struct view_pair &p, unsigned flip, cudaStream_t 
     const auto kernel = medium_kernel<Sample, CHANNELS, Fuse>;
     const int across = ceil_div(p.width * layout::PIXEL, STRIP_BYTES);
     int blocks = BLOCKS_LEAST;
-    const cudaError_t status = items_for_rounds((const void *)kernel, STRIP_THREADS, across,
-                                                ceil_div(p.rows, WINDOW * STRIP_WARPS), 1,
-                                                BLOCKS_LEAST, BLOCKS_MOST, &blocks);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(items_for_rounds((const void *)kernel, STRIP_THREADS, across,
+                                ceil_div(p.rows, WINDOW * STRIP_WARPS), 1, BLOCKS_LEAST,
+                                BLOCKS_MOST, &blocks));
     const int rows = blocks * WINDOW;
     return launch_early(kernel, strip_blocks(p, (int)sizeof(Sample), rows), STRIP_THREADS, 0,
                         stream, p, rows, flip);

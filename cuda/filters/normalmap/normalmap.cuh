@@ -282,12 +282,10 @@ static int launch_rgb8(const struct gf_launch *launch, const struct gf_normalmap
     struct rgb8_args args = {};
     args.p = view_pair_of(launch, normalmap->border);
     args.slope = normalmap->slope;
-    const cudaError_t status =
-        items_for_rounds((const void *)normalmap_rgb8_kernel<ROOT>, RGB8_THREADS,
-                         ceil_div(args.p.width, RGB8_PIXELS), ceil_div(args.p.rows, RGB8_WARPS), 2,
-                         RGB8_ROWS_LEAST, RGB8_ROWS, &args.rows);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(items_for_rounds((const void *)normalmap_rgb8_kernel<ROOT>, RGB8_THREADS,
+                                ceil_div(args.p.width, RGB8_PIXELS),
+                                ceil_div(args.p.rows, RGB8_WARPS), 2, RGB8_ROWS_LEAST, RGB8_ROWS,
+                                &args.rows));
     const int blocks = tile_blocks(args.p.width, args.p.rows, RGB8_PIXELS, args.rows * RGB8_WARPS);
     normalmap_rgb8_kernel<ROOT><<<blocks, RGB8_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();

@@ -86,10 +86,7 @@ static int launch_part(const struct gf_launch *launch, struct view_pair band, bo
     kernel *const run = kernel_of(stage, program.table);
     unsigned blocks = blocks_for(band.rows * band.width, PIXEL_THREADS);
     if (resident) {
-        const cudaError_t status =
-            resident_blocks((const void *)run, PIXEL_THREADS, 0, blocks, &blocks);
-        if (status != cudaSuccess)
-            return status;
+        LAUNCH_TRY(resident_blocks((const void *)run, PIXEL_THREADS, 0, blocks, &blocks));
     }
     run<<<blocks, PIXEL_THREADS, 0, (cudaStream_t)launch->stream>>>(program);
     return cudaGetLastError();

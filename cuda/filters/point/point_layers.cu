@@ -208,8 +208,7 @@ static int launch_part(const struct gf_launch *launch, const struct gf_layer_par
     struct gf_launch part = *launch;
     part.out = gf_view_part(&launch->out, gf_rows{y + first, y + end});
     int status = copy_rows(launch, y, y + first);
-    if (!status)
-        status = copy_rows(launch, y + end, y + rows);
+    GF_THEN(status, copy_rows(launch, y + end, y + rows));
     return status || first >= end ? status : launch_all(&part, count);
 }
 

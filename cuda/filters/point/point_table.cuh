@@ -263,9 +263,7 @@ static int launch_table8(const struct view_pair *band, const unsigned *tables, c
     unsigned tail, blocks;
     const unsigned full = whole_items((size_t)band->width * CHANNELS, sizeof(ACCESS), &tail);
     const unsigned needed = blocks_for(band->rows * (full + !!tail), TABLE_THREADS);
-    const cudaError_t status = resident_blocks(kernel, TABLE_THREADS, 0, needed, &blocks);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(resident_blocks(kernel, TABLE_THREADS, 0, needed, &blocks));
     /* The blocks of a small picture run all at once, and are fastest if each thread has one
      * item. */
     const unsigned worth =

@@ -261,11 +261,8 @@ static int start(const struct warp_launch *launch, bool tiled, bool may_tile, cu
             return status;
     }
     const bool stays = !tiled || KERNEL == TABLE_KERNEL;
-    const cudaError_t status =
-        stays ? resident_blocks((const void *)kernel, THREADS, 0, launch->tiles, &blocks)
-              : cudaSuccess;
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(stays ? resident_blocks((const void *)kernel, THREADS, 0, launch->tiles, &blocks)
+                     : cudaSuccess);
     kernel<<<blocks, THREADS, 0, stream>>>(*launch);
     return cudaGetLastError();
 }

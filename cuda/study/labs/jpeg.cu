@@ -79,9 +79,8 @@ static enum gf_status convert(const void *data, size_t size, enum gf_file_format
     options.device = GF_DEVICE_CPU;
     options.quality = quality;
     enum gf_status status = gf_pipeline_open("", &options, &pipeline, error);
-    if (!status)
-        status = gf_pipeline_run_bytes(pipeline, data, size, format, &result->data, &result->size,
-                                       error);
+    GF_THEN(status, gf_pipeline_run_bytes(pipeline, data, size, format, &result->data,
+                                          &result->size, error));
     gf_pipeline_close(pipeline);
     return status;
 }

@@ -53,8 +53,7 @@ struct window {
     cudaError_t open(size_t set_aside)
     {
         cudaError_t code = cudaDeviceGetLimit(&limit_before, cudaLimitPersistingL2CacheSize);
-        if (!code)
-            code = cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, set_aside);
+        GF_THEN(code, cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, set_aside));
         limited = !code;
         return code;
     }

@@ -180,8 +180,7 @@ struct peer_memory {
     cudaError_t alloc(size_t bytes)
     {
         cudaError_t code = cudaSetDevice(other);
-        if (!code)
-            code = cudaMalloc(&data, bytes);
+        GF_THEN(code, cudaMalloc(&data, bytes));
         const cudaError_t back = cudaSetDevice(device);
         return code ? code : back;
     }

@@ -282,10 +282,8 @@ extern "C" int gf_blur_vector_cuda(const struct gf_launch *launch)
     /* The last stretch of the last line reads up to STRETCH - 1 more pixels, whose taps are 0. */
     const size_t words = (size_t)TILE_LINES * args.middle_pitch + STRETCH * args.p.channels;
     const size_t shared = raw_tile_bytes(args.tile) + 4 * words;
-    const cudaError_t status = cudaFuncSetAttribute(
-        blur_vector_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_SHARED_MOST);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(cudaFuncSetAttribute(blur_vector_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    TILE_SHARED_MOST));
     blur_vector_kernel<<<raw_tile_blocks(args.p, TILE_WIDE), TILE_THREADS, shared,
                          (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();

@@ -32,10 +32,8 @@ struct global_method {
     {
         const int threads = count_threads<BITS>;
         unsigned blocks = blocks_of(counting.task, threads);
-        const cudaError_t status = resident_blocks(
-            (const void *)count_global_kernel<BITS, COUNT, MIXTURE>, threads, 0, blocks, &blocks);
-        if (status != cudaSuccess)
-            return status;
+        LAUNCH_TRY(resident_blocks((const void *)count_global_kernel<BITS, COUNT, MIXTURE>, threads,
+                                   0, blocks, &blocks));
         count_global_kernel<BITS, COUNT, MIXTURE>
             <<<blocks, threads, 0, counting.task.stream>>>(counting.task, counting.count);
         return cudaGetLastError();
@@ -99,8 +97,8 @@ static inline cudaError_t size_cluster(unsigned counters, unsigned *blocks)
 {
     int device = 0, bytes = 0;
     cudaError_t status = cudaGetDevice(&device);
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    GF_THEN(status,
+            cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     for (*blocks = CLUSTER_LEAST;
          *blocks < CLUSTER_MOST && counters / *blocks * sizeof(unsigned) > (size_t)bytes;)
         *blocks *= 2;
@@ -128,12 +126,10 @@ struct cluster_method {
         config.stream = counting.task.stream;
         config.attrs = &attribute;
         config.numAttrs = 1;
-        if (status == cudaSuccess)
-            status = cudaFuncSetAttribute((const void *)kernel,
-                                          cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          (int)config.dynamicSmemBytes);
-        if (status == cudaSuccess)
-            status = cudaOccupancyMaxActiveClusters(&resident, kernel, &config);
+        GF_THEN(status, cudaFuncSetAttribute((const void *)kernel,
+                                             cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             (int)config.dynamicSmemBytes));
+        GF_THEN(status, cudaOccupancyMaxActiveClusters(&resident, kernel, &config));
         if (status != cudaSuccess)
             return status;
         if (needed > (unsigned)resident && resident > 0)

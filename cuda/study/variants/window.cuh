@@ -193,9 +193,7 @@ static int launch_separable(const struct gf_launch *launch, int border, size_t m
     const dim3 threads(WINDOW_COLUMNS, WINDOW_ROWS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     window_columns_kernel<Op><<<blocks, threads, 0, stream>>>(args);
-    const int status = cudaGetLastError();
-    if (status)
-        return status;
+    LAUNCH_TRY(cudaGetLastError());
     window_rows_kernel<Op><<<blocks, threads, 0, stream>>>(args);
     return cudaGetLastError();
 }
@@ -385,11 +383,8 @@ static int launch_tile_stencil(const struct gf_launch *launch, int border, const
     args.middle_pitch = padded ? words | 1 : (words + 31) / 32 * 32;
     args.results_pitch = TILE_WIDTH * size + (padded ? 4 : 0);
     const size_t shared = raw_tile_bytes(args.tile) + (size_t)TILE_LINES * args.middle_pitch * 4;
-    const cudaError_t status =
-        cudaFuncSetAttribute(tile_stencil_kernel<Op, ASYNC>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_SHARED_MOST);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(cudaFuncSetAttribute(tile_stencil_kernel<Op, ASYNC>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_SHARED_MOST));
     tile_stencil_kernel<Op, ASYNC><<<raw_tile_blocks(args.p, TILE_WIDTH), TILE_THREADS, shared,
                                      (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();

@@ -52,8 +52,7 @@ enum gf_status gf_named_file_read(int fd, size_t most, enum gf_status too_large,
     if ((uintmax_t)file.st_size > most)
         return gf_fail(error, too_large, "it is larger than %zu MiB", most >> 20);
     unsigned char *const data = malloc((size_t)file.st_size + 1);
-    if (!data)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(data, error);
     ssize_t got = 1;
     *size = 0;
     while (got && *size < (size_t)file.st_size) {

@@ -96,16 +96,10 @@ size_t gf_socket_receive(int socket, void *message, size_t size, int *descriptor
 
 enum { STREAMS = 3 };
 
-/* Returns the number that the first handed descriptor gets in the new process. */
-static int first_handed(const struct gf_spawn *spawn)
-{
-    return spawn->is_tool ? STDOUT_FILENO : STREAMS;
-}
-
 static int set_files(posix_spawn_file_actions_t *files, const struct gf_spawn *spawn,
                      const int *handed)
 {
-    const int first = first_handed(spawn), end = first + spawn->count;
+    const int first = spawn->is_tool ? STDOUT_FILENO : STREAMS, end = first + spawn->count;
     int why = 0;
     for (int fd = 0; !why && fd < STREAMS; fd++)
         why = posix_spawn_file_actions_addopen(files, fd, "/dev/null", O_RDWR, 0);

@@ -90,9 +90,7 @@ static void start_thread(struct gf_ordered *ordered)
 enum gf_status gf_ordered_open(const struct gf_ordered_setup *setup, struct gf_ordered **ordered,
                                struct gf_error *error)
 {
-    struct gf_ordered *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_ordered, opened, error);
     opened->setup = *setup;
     opened->most = setup->threads > 1 || setup->aside ? setup->threads - setup->helps : 0;
     pthread_mutex_init(&opened->lock, NULL);

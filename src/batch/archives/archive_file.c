@@ -172,8 +172,7 @@ static enum gf_status begin_archive(struct gf_archive_writer *writer, const char
     writer->is_zip = packer && !strcmp(packer, GF_ARCHIVE_ZIP);
     packer = writer->is_zip ? NULL : packer;
     writer->archive = gf_archive_calls.archive_write_new();
-    if (!writer->archive)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(writer->archive, error);
     if ((writer->is_zip ? gf_archive_calls.archive_write_set_format_zip(writer->archive)
                         : gf_archive_calls.archive_write_set_format_pax_restricted(
                               writer->archive)) < ARCHIVE_WARN ||
@@ -208,9 +207,7 @@ enum gf_status gf_archive_writer_open(const char *argument, const char *file,
     *writer = NULL;
     if (status)
         return status;
-    struct gf_archive_writer *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_archive_writer, opened, error);
     if (file)
         status = open_file(file, path, &opened->output, error);
     else if (strcmp(path, "-"))
@@ -219,8 +216,7 @@ enum gf_status gf_archive_writer_open(const char *argument, const char *file,
         gf_output_set_options(opened->output,
                               (struct gf_output_options){options->no_clobber, options->sync, 0, 0});
     opened->max_bytes = options->max_output_bytes;
-    if (!status)
-        status = begin_archive(opened, argument, error);
+    GF_THEN(status, begin_archive(opened, argument, error));
     if (status) {
         gf_archive_writer_close(opened);
         return status;

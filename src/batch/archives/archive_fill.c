@@ -71,8 +71,7 @@ static enum gf_status read_bytes(struct gf_archive_reader *reader, struct gf_arc
                                  size_t size, struct gf_error *error)
 {
     slot->data = malloc(size ? size : 1);
-    if (!slot->data)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(slot->data, error);
     slot->size = size;
     return gf_archive_read(reader, slot->data, size, error);
 }
@@ -146,8 +145,7 @@ static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archi
     slot->kept =
         !why && !slot->item.is_link && ring->batch->request->on_failure == GF_ON_FAILURE_KEEP;
     enum gf_status status = gf_archive_name_outputs(ring, slot, !why, error);
-    if (!status)
-        status = gf_archive_prepare_results(ring, slot, error);
+    GF_THEN(status, gf_archive_prepare_results(ring, slot, error));
     if (!status && !why && size > ring->limit)
         return pass_large(ring, slot, error);
     if (!status && why)
@@ -169,8 +167,7 @@ static enum gf_status read_link(struct gf_archive_ring *ring, struct gf_archive_
     struct gf_archive_links *const links = &slot->archive->links;
     slot->target = strdup(target);
     slot->index = slot->archive->pictures;
-    if (!slot->target)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(slot->target, error);
     GF_TRY(gf_archive_name_outputs(ring, slot, true, error));
     if (!ring->files || !gf_file_format_named(slot->member.name))
         return GF_OK;
@@ -283,8 +280,7 @@ static enum gf_status take_file(struct gf_archive_ring *ring, struct gf_archive 
     slot->index = index;
     slot->item.output = batch->item[index].output;
     GF_TRY(gf_archive_prepare_results(ring, slot, error));
-    if (!gf_archive_member_of_file(&slot->member, &file))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(gf_archive_member_of_file(&slot->member, &file), error);
     pass_slot_on(ring, slot, GF_SLOT_TO_DO);
     return GF_OK;
 }

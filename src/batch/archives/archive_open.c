@@ -459,9 +459,8 @@ enum gf_status gf_archive_each(const char *archive, gf_archive_taker *taker, voi
 {
     struct gf_archive_reader *reader = NULL;
     bool found = true, more;
-    enum gf_status status = gf_archive_reader_open(archive, &reader, error);
-    if (status)
-        return status;
+    GF_TRY(gf_archive_reader_open(archive, &reader, error));
+    enum gf_status status = GF_OK;
     while (!status && found) {
         struct gf_archive_member member;
         status = gf_archive_next(reader, &member, &found, error);
@@ -471,8 +470,7 @@ enum gf_status gf_archive_each(const char *archive, gf_archive_taker *taker, voi
             status = take(reader, archive, &member, taker, context, error);
         gf_archive_member_free(&member);
     }
-    if (!status)
-        status = gf_archive_end(reader, &more, error);
+    GF_THEN(status, gf_archive_end(reader, &more, error));
     gf_archive_reader_close(reader);
     return status;
 }

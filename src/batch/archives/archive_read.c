@@ -41,8 +41,7 @@ struct gf_archive_reader {
     struct gf_error error; /* why reading the input failed */
     enum gf_status status;
     atomic_bool cancelled;
-    bool packed;
-    bool is_zip;
+    bool packed, is_zip;
     int64_t members; /* how many members were found */
     int64_t passed;  /* how many were passed again behind damaged ones */
     char fault[200]; /* why the last one cannot be read, although those behind it can; "": it can */
@@ -238,8 +237,7 @@ static enum gf_status open_zip(struct gf_archive_reader *reader, struct gf_error
 {
     reader->packed = true; /* no member lies in the file as it is */
     reader->archive = gf_archive_calls.archive_read_new();
-    if (!reader->archive)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(reader->archive, error);
     (void)gf_archive_calls.archive_read_support_format_zip(reader->archive);
     (void)gf_archive_calls.archive_read_set_seek_callback(reader->archive, seek_direct);
     return gf_archive_calls.archive_read_open2(reader->archive, reader, NULL, read_direct,
@@ -347,8 +345,7 @@ enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_re
     struct gf_input *input;
     enum gf_status status = gf_archive_load(argument, error);
     *reader = NULL;
-    if (!status)
-        status = gf_input_open(gf_archive_path(argument), false, &input, error);
+    GF_THEN(status, gf_input_open(gf_archive_path(argument), false, &input, error));
     return status ? status : open_reader(input, 0, gf_input_size(input) >= 0, reader, error);
 }
 
@@ -381,9 +378,8 @@ enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, i
     if (!status && own < 0)
         status =
             gf_fail(error, GF_ERROR_READ, "%s: %s", gf_input_name(reader->input), strerror(errno));
-    if (!status)
-        status = gf_input_open_descriptor(own, offset + start, (struct gf_pages){-1, -1},
-                                          gf_input_name(reader->input), &input, error);
+    GF_THEN(status, gf_input_open_descriptor(own, offset + start, (struct gf_pages){-1, -1},
+                                             gf_input_name(reader->input), &input, error));
     return status ? status : open_reader(input, start, reader->uncut, again, error);
 }
 
@@ -441,8 +437,7 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
 {
     *member = (struct gf_archive_member){.header = gf_archive_calls.archive_entry_new()};
     *found = false;
-    if (!member->header)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(member->header, error);
     const locale_t before = reader->is_zip ? gf_archive_begin_utf8() : (locale_t)0;
     const int code = gf_archive_calls.archive_read_next_header2(reader->archive, member->header);
     const char *const name =

@@ -102,8 +102,7 @@ static enum gf_status write_file(const char *name, const char *text, size_t size
     GF_TRY(gf_output_open(name, &output, error));
     gf_output_set_options(output, (struct gf_output_options){.sync = sync});
     enum gf_status status = gf_output_write(output, text, size, error);
-    if (!status)
-        status = gf_output_commit(output, error);
+    GF_THEN(status, gf_output_commit(output, error));
     gf_output_close(output);
     return status;
 }
@@ -121,8 +120,7 @@ enum gf_status gf_archive_record_write(const struct gf_archive_record *record, c
     else if (memory)
         put_record(memory, record, device, (long long)file.st_size);
     const bool composed = memory && !fclose(memory) && text && name;
-    if (!status)
-        status = composed ? write_file(name, text, size, sync, error) : gf_fail_memory(error);
+    GF_THEN(status, composed ? write_file(name, text, size, sync, error) : gf_fail_memory(error));
     free(text);
     free(name);
     return status;

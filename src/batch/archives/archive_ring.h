@@ -195,7 +195,6 @@ void gf_archive_close(struct gf_archive_ring *ring, struct gf_archive *archive);
 /* Identifies an archive that is fetched by a command. Returns whether an earlier run has made its
  * outputs. This is the function look() of the transfers, whose context is the ring. */
 bool gf_archive_look(void *ring, struct gf_fetched *fetched);
-/* Frees the first archive of the ring's list. */
 void gf_archive_free_first(struct gf_archive_ring *ring);
 
 /* Fills the ring. This is the start function of a thread, whose argument is the ring. */

@@ -234,12 +234,6 @@ static GF_CHECKED enum gf_status archive_check(const struct gf_archive_ring *rin
 
 /* ---- starting and ending the thread that reads ---- */
 
-static enum gf_status start_reader(struct gf_archive_ring *ring, struct gf_error *error)
-{
-    ring->reading = !pthread_create(&ring->reader_thread, NULL, gf_archive_fill, ring);
-    return ring->reading ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
-}
-
 /* Ends the reader, which may be waiting for a slot or for the producer of a stream. */
 static void join_reader(struct gf_archive_ring *ring, bool stops)
 {
@@ -320,8 +314,7 @@ static void choose_devices(struct gf_archive_ring *ring)
 static enum gf_status begin_alone(struct gf_archive_ring *ring, struct gf_error *error)
 {
     struct gf_archive *const archive = gf_archive_begin(ring, 0);
-    if (!archive)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(archive, error);
     enum gf_status status = GF_OK;
     if (ring->from_archives && !archive->skipped)
         status = gf_archive_open(ring, archive, error);
@@ -342,7 +335,8 @@ static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_err
     GF_TRY(ring->alone       ? begin_alone(ring, error)
            : ring->transfers ? gf_transfers_begin(ring->transfers, error)
                              : GF_OK);
-    GF_TRY(start_reader(ring, error));
+    ring->reading = !pthread_create(&ring->reader_thread, NULL, gf_archive_fill, ring);
+    GF_TRY(ring->reading ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread"));
     choose_devices(ring);
     enum gf_status status = gf_batch_check_devices(batch->request, &batch->devices, error);
     if (!status) {
@@ -384,15 +378,12 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
 
 enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error)
 {
-    struct gf_archive_ring *const ring = calloc(1, sizeof *ring);
-    if (!ring)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_archive_ring, ring, error);
     ring->batch = batch;
     pthread_cond_init(&ring->to_do, NULL);
     enum gf_status status = open_ring(ring, error);
-    if (!status)
-        status =
-            batch->request->dry_run ? gf_batch_dry_run(batch, error) : fill_and_empty(ring, error);
+    GF_THEN(status,
+            batch->request->dry_run ? gf_batch_dry_run(batch, error) : fill_and_empty(ring, error));
     join_reader(ring, true);
     if (ring->open) /* the reader's thread never started */
         gf_archive_close(ring, ring->open);

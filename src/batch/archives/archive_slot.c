@@ -107,8 +107,7 @@ enum gf_status gf_archive_name_outputs(struct gf_archive_ring *ring, struct gf_a
     slot->name.archive = from;
     slot->item.output = calloc(outputs, sizeof *slot->item.output);
     slot->item.refusal = calloc(outputs, sizeof *slot->item.refusal);
-    if (!slot->name.path || !slot->item.output || !slot->item.refusal)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(slot->name.path && slot->item.output && slot->item.refusal, error);
     for (int k = 0; k < ring->outputs; k++) {
         if (!is_made(slot, k))
             continue;
@@ -250,8 +249,7 @@ static enum gf_status write_member(struct gf_archive_slot *slot, int number, con
                                    const void *bytes, uint64_t size, struct gf_error *error)
 {
     struct gf_archive_writer *const writer = slot->archive->output[number].writer;
-    if (!gf_archive_member_change(&slot->member, name, size))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(gf_archive_member_change(&slot->member, name, size), error);
     GF_TRY(gf_archive_put(writer, &slot->member, error));
     return bytes ? gf_archive_write(writer, bytes, (size_t)size, error) : GF_OK;
 }
@@ -310,8 +308,7 @@ static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
                                              .bytes_out = -1,
                                              .fingerprint = batch->fingerprint[number]};
     enum gf_status status = request->log ? gf_batch_log_add(request->log, &entry, error) : GF_OK;
-    if (!status)
-        status = note_written(slot, number, false, error);
+    GF_THEN(status, note_written(slot, number, false, error));
     if (!status && !gf_archive_record_add(&slot->archive->output[number].record, slot->name.path,
                                           why->status, why->text))
         status = gf_fail_memory(error);
@@ -379,8 +376,7 @@ static enum gf_status write_link(struct gf_archive_ring *ring, int number,
     } else {
         gf_archive_member_set_target(&slot->member, target);
         status = gf_archive_put(slot->archive->output[number].writer, &slot->member, error);
-        if (!status)
-            status = note_written(slot, number, true, error);
+        GF_THEN(status, note_written(slot, number, true, error));
     }
     free(target);
     return status;

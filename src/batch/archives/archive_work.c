@@ -181,8 +181,7 @@ static enum gf_status store_archive(const struct gf_archive_ring *ring, struct g
         return GF_OK;
     GF_TRY(gf_archive_record_write(&output->record, device, false, error));
     struct gf_archive_line *const line = gf_archive_line_of(ring, archive, number);
-    if (!line)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(line, error);
     const uint64_t counted = archive->fetched.output_bytes / (uint64_t)ring->outputs;
     char *const file = output->file;
     archive->fetched.output_bytes -= counted;

@@ -177,10 +177,9 @@ static enum gf_status write_frame(struct gf_film_writer *writer, struct gf_sourc
     enum gf_status status = gf_source_read_all(source, &picture, error);
     if (!status && (is.channels != first.channels || is.bits != first.bits))
         status = widen(&picture, first, error);
-    if (!status)
-        status = writer->sink->write(writer->sink, is.height, picture.data, picture.pitch, error);
-    if (!status)
-        status = writer->sink->finish(writer->sink, error);
+    GF_THEN(status,
+            writer->sink->write(writer->sink, is.height, picture.data, picture.pitch, error));
+    GF_THEN(status, writer->sink->finish(writer->sink, error));
     gf_image_free(&picture);
     return status;
 }
@@ -193,10 +192,8 @@ enum gf_status gf_animation_write(struct gf_film_writer *writer, const unsigned 
     struct gf_source *source = NULL;
     options.max_pixels = writer->options->max_pixels;
     enum gf_status status = gf_input_open_memory(data, size, writer->name, &input, error);
-    if (!status)
-        status = gf_source_open(input, &options, &source, error);
-    if (!status)
-        status = write_frame(writer, source, error);
+    GF_THEN(status, gf_source_open(input, &options, &source, error));
+    GF_THEN(status, write_frame(writer, source, error));
     if (source)
         source->close(source);
     gf_input_close(input);

@@ -386,8 +386,7 @@ enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame 
         return read_picture(reader, frame, found, error);
     if (!frame->memory)
         frame->memory = frame_memory(reader);
-    if (!frame->memory)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(frame->memory, error);
     if (!reader->raw)
         GF_TRY(read_frame_line(reader, line, &length, error));
     if (!length)
@@ -575,8 +574,7 @@ enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char 
     if (!writer->raw || *writer->raw->planes || writer->raw->bits == 8)
         return put(writer, data + at, size - at, error);
     unsigned char *const swapped = malloc(size - at);
-    if (!swapped)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(swapped, error);
     memcpy(swapped, data + at, size - at);
     gf_samples_swap(swapped, (size - at) / 2);
     const enum gf_status written = put(writer, swapped, size - at, error);

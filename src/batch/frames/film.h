@@ -67,7 +67,6 @@ struct gf_film_reader {
 enum gf_status gf_film_open(struct gf_film_reader *reader, struct gf_input *input,
                             const struct gf_raw_frames *raw, const char *chain,
                             const struct gf_options *options, struct gf_error *error) GF_CHECKED;
-/* Frees the memory of a frame that the reader has read. */
 void gf_film_free_frame(const struct gf_film_reader *reader, struct gf_film_frame *frame);
 /* Reads the next frame. *found is false at the end of the film. */
 enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame *frame, bool *found,

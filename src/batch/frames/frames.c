@@ -365,8 +365,7 @@ static enum gf_status filter_frames(struct gf_frames *frames, struct gf_error *e
     if (!frames->request.options.memory_bytes)
         keep_memory();
     enum gf_status status = open_slots(frames, workers, error);
-    if (!status)
-        status = gf_batch_work(batch, &supply, workers, error);
+    GF_THEN(status, gf_batch_work(batch, &supply, workers, error));
     batch->state.files = batch->next;
     gf_memory_budget_close(&batch->memory_budget);
     return status;
@@ -398,12 +397,10 @@ static enum gf_status work(struct gf_frames *frames, struct gf_error *error)
         keep_times(frames);
     if (!status && is_copied(frames)) {
         status = open_slots(frames, 1, error);
-        if (!status)
-            status = copy_frames(frames, error);
+        GF_THEN(status, copy_frames(frames, error));
     } else if (!status) {
         status = filter_frames(frames, error);
-        if (!status)
-            status = gf_batch_conclude(batch, error);
+        GF_THEN(status, gf_batch_conclude(batch, error));
     }
     const bool any = frames->order.written + batch->state.pictures;
     if (!status && frames->film_out && any)
@@ -476,10 +473,8 @@ static enum gf_status open_film(struct gf_frames *frames, struct gf_input **inpu
     }
     enum gf_status status =
         request->raw ? raw_frames_parse(request->raw, &frames->raw, error) : GF_OK;
-    if (!status)
-        status = gf_input_open(request->inputs->item[0].path, false, input, error);
-    if (!status)
-        status = gf_input_peek(*input, head, sizeof head, &got, error);
+    GF_THEN(status, gf_input_open(request->inputs->item[0].path, false, input, error));
+    GF_THEN(status, gf_input_peek(*input, head, sizeof head, &got, error));
     if (status) /* the ordinary run reports an unreadable input, and logs it */
         return request->raw ? status : GF_OK;
     const bool y4m = got == sizeof head && !memcmp(head, GF_Y4M_MAGIC, sizeof head);
@@ -501,8 +496,7 @@ static enum gf_status check_film_name(const struct gf_batch_request *request,
 {
     /* For gf_outputs_check() the film is the first output of the first input. */
     char **const once = calloc(2 * request->inputs->count, sizeof *once);
-    if (!once)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(once, error);
     once[0] = request->output->text;
     const enum gf_status status = gf_outputs_check(request->inputs, once, 2, true, error);
     free(once);

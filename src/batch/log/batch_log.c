@@ -136,9 +136,7 @@ static enum gf_status end_torn_line(struct gf_batch_log *log, struct gf_error *e
         return fail_log(log, error);
     if (S_ISREG(file.st_mode) && file.st_size && !read_byte(log->fd, file.st_size - 1, &last))
         return fail_log(log, error);
-    if (last != '\n' && write(log->fd, "\n", 1) != 1)
-        return fail_log(log, error);
-    return GF_OK;
+    return last != '\n' && write(log->fd, "\n", 1) != 1 ? fail_log(log, error) : GF_OK;
 }
 
 static int open_file(const char *path, bool *made)
@@ -154,10 +152,8 @@ static int open_file(const char *path, bool *made)
 enum gf_status gf_batch_log_open(const char *path, uint64_t list, struct gf_batch_log **log,
                                  struct gf_error *error)
 {
-    struct gf_batch_log *const opened = calloc(1, sizeof *opened);
+    GF_NEW(struct gf_batch_log, opened, error);
     const bool standard = !strcmp(path, "-");
-    if (!opened)
-        return gf_fail_memory(error);
     pthread_mutex_init(&opened->lock, NULL);
     opened->fd = -1;
     opened->list = list;
@@ -240,9 +236,8 @@ static enum gf_status write_line(const struct gf_batch_log *log,
     rewind(log->memory);
     put_entry(log->memory, entry, log->list);
     const long length = ftell(log->memory);
-    if (length < 0 || fflush(log->memory))
-        return gf_fail_memory(error);
-    return write_all(log, (size_t)length, error);
+    return length < 0 || fflush(log->memory) ? gf_fail_memory(error)
+                                             : write_all(log, (size_t)length, error);
 }
 
 enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_log_entry *entry,
@@ -251,8 +246,7 @@ enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_
     pthread_mutex_lock(&log->lock);
     enum gf_status status = log->begun ? GF_OK : end_torn_line(log, error);
     log->begun |= !status;
-    if (!status)
-        status = write_line(log, entry, error);
+    GF_THEN(status, write_line(log, entry, error));
     pthread_mutex_unlock(&log->lock);
     return status;
 }

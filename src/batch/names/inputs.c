@@ -83,6 +83,9 @@ static bool hash_input(uint64_t *hash, const char *name, int64_t bytes)
     return true;
 }
 
+/* Gives the next input, of that name, to a part. With bytes, the part that has the fewest bytes so
+ * far gets it; with bytes < 0, the parts take turns. *own tells whether that is the wanted part.
+ * Returns false when out of memory. */
 static bool parts_take(struct gf_parts *parts, const char *name, int64_t bytes, bool *own)
 {
     const size_t position = parts->position++;
@@ -104,23 +107,13 @@ static bool parts_take(struct gf_parts *parts, const char *name, int64_t bytes, 
     return true;
 }
 
-/* Gives the next input, of that name, to a part. With bytes, the part that has the fewest bytes so
- * far gets it; with bytes < 0, the parts take turns. *own tells whether that is the wanted part.
- * Returns false when out of memory. */
-static void parts_free(struct gf_parts *parts)
-{
-    free(parts->load);
-    parts->load = NULL;
-}
-
 /* ---- folders and patterns ---- */
 
 /* Adds a path from malloc(), which the list then owns. */
 static enum gf_status add_to(struct gf_search *search, struct gf_inputs *inputs, char *path,
                              size_t below)
 {
-    if (!path)
-        return gf_fail_memory(search->error);
+    GF_ALLOCATED(path, search->error);
     if (!GF_GROW(inputs->item, inputs->count)) {
         free(path);
         return gf_fail_memory(search->error);
@@ -211,8 +204,7 @@ static mode_t kind_of(const struct dirent *entry, const char *path)
 static enum gf_status take_entry(struct gf_search *search, const struct dirent *entry, char *path,
                                  size_t below)
 {
-    if (!path)
-        return gf_fail_memory(search->error);
+    GF_ALLOCATED(path, search->error);
     const bool recursive = search->request->recursive;
     const mode_t kind = kind_of(entry, path);
     struct stat file;
@@ -442,8 +434,7 @@ static enum gf_status add_line(struct gf_search *search, const char *line, int64
 {
     const size_t length = strlen(line);
     char *const path = malloc(length + strlen(etag) + 2);
-    if (!path)
-        return gf_fail_memory(search->error);
+    GF_ALLOCATED(path, search->error);
     strcpy(path, line);
     strcpy(path + length + 1, etag);
     GF_TRY(search_add(search, path, 0));
@@ -467,8 +458,7 @@ static enum gf_status take_line(struct gf_search *search, const char *name, char
         GF_TRY(search_path(search, line));
         return search_select_own(search);
     }
-    if (!parts_take(&search->parts, line, bytes, &own))
-        return gf_fail_memory(search->error);
+    GF_ALLOCATED(parts_take(&search->parts, line, bytes, &own), search->error);
     search->inputs->elsewhere += !own;
     if (!own)
         return GF_OK;
@@ -564,10 +554,9 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
             status = search_pattern(&search, argument);
         else
             status = search_path(&search, argument);
-        if (!status)
-            status = search_select_own(&search);
+        GF_THEN(status, search_select_own(&search));
     }
-    parts_free(&search.parts);
+    free(search.parts.load);
     inputs->list = request->shards ? search.parts.list : 0;
     if (request->left_out)
         search_sort(request->left_out, 0, false);

@@ -57,9 +57,7 @@ static char *real_name(struct folder_memo *memo, const char *path)
         memo->real = memo->given ? real_folder(memo->given) : NULL;
     }
     char *result = NULL;
-    if (!memo->real || asprintf(&result, "%s/%s", memo->real, path + length) < 0)
-        return NULL;
-    return result;
+    return !memo->real || asprintf(&result, "%s/%s", memo->real, path + length) < 0 ? NULL : result;
 }
 
 /* Returns the real path of a file after following links as the output does. */
@@ -266,10 +264,8 @@ enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *pat
     struct target *const output = sorted_targets(inputs, path, each, &outputs);
     struct target *const input = sorted_targets(inputs, NULL, 1, &count);
     enum gf_status status = output && input ? GF_OK : gf_fail_memory(error);
-    if (!status)
-        status = check_outputs(inputs, path, each, output, outputs, error);
-    if (!status)
-        status = check_inputs(inputs, output, outputs, input, count, own, each == 1, error);
+    GF_THEN(status, check_outputs(inputs, path, each, output, outputs, error));
+    GF_THEN(status, check_inputs(inputs, output, outputs, input, count, own, each == 1, error));
     free_targets(output, outputs);
     free_targets(input, count);
     return status;

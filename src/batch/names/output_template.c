@@ -89,8 +89,7 @@ static enum gf_status read_parts(struct gf_template *template, struct gf_error *
         if (*at == '{' && at[1] != '{') {
             struct gf_template_part part = {0};
             status = read_field(template->option, at + 1, &part, error);
-            if (!status)
-                status = add_part(template, part, error);
+            GF_THEN(status, add_part(template, part, error));
             at += strcspn(at, "}") + (strchr(at, '}') != NULL);
         } else {
             status = read_text(template, &at, error);
@@ -164,8 +163,7 @@ enum gf_status gf_template_parse(const char *output, const struct gf_options *op
                                      .is_stdout = !strcmp(output, "-"),
                                      .format = options->format,
                                      .extension = pyramid_extension(options)};
-    if (!template->text)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(template->text, error);
     gf_url_hide(template->text);
     const bool folder = is_folder(template->text, several, gf_template_is_of_folders(template));
     enum gf_status status =
@@ -194,8 +192,7 @@ enum gf_status gf_template_of_archive(const char *output, enum gf_file_format fo
                                      .is_archive = true,
                                      .option = "--output",
                                      .format = format};
-    if (!template->text)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(template->text, error);
     gf_url_hide((char *)gf_archive_path(template->text));
     template->of_archives = strpbrk(template->text, "{}");
     enum gf_status status = template->of_archives
@@ -217,8 +214,7 @@ enum gf_status gf_template_of_text(const char *text, const char *option,
                                    struct gf_template *template, struct gf_error *error)
 {
     *template = (struct gf_template){.text = strdup(text), .option = option};
-    if (!template->text)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(template->text, error);
     const enum gf_status status = read_parts(template, error);
     if (status)
         gf_template_free(template);
@@ -378,8 +374,7 @@ enum gf_status gf_template_expand(const struct gf_template *template,
     size_t size = 0;
     *path = NULL;
     FILE *const file = open_memstream(path, &size);
-    if (!file)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(file, error);
     for (int i = 0; i < template->parts; i++)
         put_part(file, template, &template->part[i], values);
     /* A stream whose buffer cannot be allocated may close without an error, and leave no text. */
@@ -424,8 +419,7 @@ enum gf_status gf_make_folders_of(const char *path, struct gf_error *error)
     char *const folder = strdup(path);
     char *const end = folder ? strrchr(folder, '/') : NULL;
     enum gf_status status = GF_OK;
-    if (!folder)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(folder, error);
     struct stat file;
     if (end && end != folder) {
         *end = '\0';

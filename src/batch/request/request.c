@@ -64,8 +64,7 @@ enum gf_status gf_batch_check_kernels(const struct gf_batch_request *request,
     for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
         struct gf_chain chain = {0};
         status = gf_chain_parse(gf_batch_output_at(request, k).chain, &chain, error);
-        if (!status)
-            status = gf_chain_check_kernels(&chain, error);
+        GF_THEN(status, gf_chain_check_kernels(&chain, error));
         gf_chain_free(&chain);
     }
     return status;
@@ -249,10 +248,8 @@ static enum gf_status name_all(const struct gf_batch_request *request, int numbe
         const char *const input = inputs->item[i].path;
         char **const output = &path[i * outputs + (size_t)number];
         status = name_output(request, i, number, &header_reader, output, error);
-        if (!status)
-            status = check_in_place(request, input, *output, error);
-        if (!status)
-            status = gf_batch_check_log(request, input, *output, error);
+        GF_THEN(status, check_in_place(request, input, *output, error));
+        GF_THEN(status, gf_batch_check_log(request, input, *output, error));
     }
     gf_pipeline_close(header_reader);
     return status;

@@ -228,8 +228,7 @@ enum gf_status gf_sheet_prepare(struct gf_sheet *sheet, struct gf_batch_request 
     sheet->picture_name.text = strdup(request->output->text);
     if (made < 0) /* asprintf() then leaves the pointer undefined */
         sheet->chain = NULL;
-    if (!sheet->chain || !sheet->picture_name.text)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(sheet->chain && sheet->picture_name.text, error);
     request->chain = sheet->chain;
     request->output = &sheet->picture_name;
     request->sheet = sheet;

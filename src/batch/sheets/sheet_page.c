@@ -18,8 +18,7 @@ enum gf_status gf_sheet_layout_begin(struct gf_sheet_layout *layout, int columns
 {
     int *const all = calloc(2 * ((size_t)columns + (size_t)rows), sizeof *all);
     *layout = (struct gf_sheet_layout){.columns = columns, .rows = rows};
-    if (!all)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(all, error);
     layout->x = all;
     layout->width = layout->x + columns;
     layout->y = layout->width + columns;
@@ -118,7 +117,6 @@ static int lay(int sample, int alpha, int background, int max)
                  (unsigned)max);
 }
 
-/* Converts a row of a picture to the page's format. */
 static void convert_row(const struct gf_page *page, const struct gf_format *in,
                         const unsigned char *from, unsigned char *to)
 {
@@ -184,10 +182,8 @@ enum gf_status gf_page_open(struct gf_page *page, const char *path, struct gf_fo
     set_background(page, background);
     status = check_size(page, path, file_format, options, error);
     page->rows = status ? NULL : malloc(BAND_ROWS * gf_row_bytes(page->format));
-    if (!status && !page->rows)
-        status = gf_fail_memory(error);
-    if (!status)
-        status = gf_tiles_output_open(path, options, &page->output, error);
+    GF_THEN(status, page->rows ? GF_OK : gf_fail_memory(error));
+    GF_THEN(status, gf_tiles_output_open(path, options, &page->output, error));
     if (status)
         return status;
     gf_output_set_options(page->output,
@@ -370,8 +366,7 @@ enum gf_status gf_sheet_label_height(const struct gf_sheet *sheet, int *height,
     char *text = NULL;
     size_t size;
     FILE *const file = open_memstream(&text, &size);
-    if (!file)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(file, error);
     fputs("Ag", file);
     for (const char *at = sheet->label; (at = strstr(at, "\\n")); at += 2)
         fputs("\nAg", file);

@@ -162,8 +162,7 @@ enum gf_status gf_places_open(struct gf_places *places, const char *path, const 
 {
     *places = (struct gf_places){.path = path, .page = page};
     places->place = calloc(room, sizeof *places->place);
-    if (!places->place)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(places->place, error);
     GF_TRY(gf_make_folders_of(path, error));
     GF_TRY(gf_output_open(path, &places->output, error));
     gf_output_set_options(
@@ -178,15 +177,13 @@ enum gf_status gf_places_write(struct gf_places *places, int page_width, int pag
     char *text = NULL;
     size_t size = 0;
     FILE *const file = open_memstream(&text, &size);
-    if (!file)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(file, error);
     if (ends_in(places->path, ".css"))
         put_css(places, file);
     else
         put_json(places, page_width, page_height, file);
     enum gf_status status = fclose(file) || !text ? gf_fail_memory(error) : GF_OK;
-    if (!status)
-        status = gf_output_write(places->output, text, size, error);
+    GF_THEN(status, gf_output_write(places->output, text, size, error));
     free(text);
     return status ? status : gf_output_commit(places->output, error);
 }

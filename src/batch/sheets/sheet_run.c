@@ -15,11 +15,6 @@
 #include "stage/filter.h"
 #include "text/text.h"
 
-static const char *page_name(const struct gf_sheet_writer *writer, size_t index)
-{
-    return writer->batch->item[index].output[0];
-}
-
 static const char *input_name(const struct gf_sheet_writer *writer, size_t index)
 {
     return writer->batch->request->inputs->item[index].path;
@@ -56,10 +51,8 @@ static enum gf_status read_picture(const struct gf_sheet_picture *picture, const
     struct gf_source *source = NULL;
     enum gf_status status =
         gf_input_open_memory(picture->bytes.data, picture->bytes.size, name, &input, error);
-    if (!status)
-        status = gf_source_open(input, &options, &source, error);
-    if (!status)
-        status = gf_source_read_all(source, image, error);
+    GF_THEN(status, gf_source_open(input, &options, &source, error));
+    GF_THEN(status, gf_source_read_all(source, image, error));
     if (source)
         source->close(source);
     if (input)
@@ -106,7 +99,7 @@ static enum gf_status open_page(struct gf_sheet_writer *writer, size_t index,
                                 struct gf_format format, struct gf_error *error)
 {
     const struct gf_sheet *const sheet = writer->sheet;
-    const char *const path = page_name(writer, index);
+    const char *const path = writer->batch->item[index].output[0];
     if (!sheet->name->is_stdout && writer->batch->request->plain_members)
         GF_TRY(gf_refuse_links(sheet->name, path, error));
     if (!sheet->name->is_stdout)
@@ -159,8 +152,7 @@ static enum gf_status add_label(struct gf_sheet_writer *writer, size_t index, si
 {
     const struct gf_sheet_layout *const layout = &writer->layout;
     struct gf_placed *const placed = add_place(writer);
-    if (!placed)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(placed, error);
     const enum gf_status status = gf_sheet_draw_label(
         writer, index, picture, layout->x[tile % (size_t)layout->columns],
         layout->y[tile / (size_t)layout->columns] + writer->sheet->tile_height, placed, error);
@@ -274,8 +266,7 @@ static enum gf_status add_to_joined(struct gf_sheet_writer *writer, size_t index
     status = placed ? read_picture(picture, input_name(writer, index), &placed->image, error)
                     : gf_fail_memory(error);
     writer->count += !status;
-    if (!status)
-        status = check_held(writer, input_name(writer, index), picture->bytes.size, error);
+    GF_THEN(status, check_held(writer, input_name(writer, index), picture->bytes.size, error));
     return !status && index + 1 == writer->batch->count ? write_joined(writer, error) : status;
 }
 
@@ -333,8 +324,7 @@ static enum gf_status check_pages(const struct gf_batch_request *request, char *
     }
     if (*request->sheet->places)
         once[1] = (char *)request->sheet->places;
-    if (!status)
-        status = gf_outputs_check(request->inputs, once, 2, true, error);
+    GF_THEN(status, gf_outputs_check(request->inputs, once, 2, true, error));
     free(once);
     return status;
 }
@@ -452,8 +442,7 @@ enum gf_status gf_sheet_work(struct gf_batch *batch, int workers, struct gf_erro
     if (!status && *sheet->places)
         status = gf_places_open(&ring.writer.places, sheet->places, batch->item[0].output[0],
                                 batch->count, &sheet->options, error);
-    if (!status)
-        status = gf_batch_work(batch, &supply, workers, error);
+    GF_THEN(status, gf_batch_work(batch, &supply, workers, error));
     for (size_t i = 0; ring.picture && i < ring.order.room; i++)
         free(ring.picture[i].bytes.data);
     free(ring.picture);

@@ -193,8 +193,7 @@ static enum gf_status fetch_file(struct gf_transfers *transfers, struct gf_fetch
     const char *const path = gf_archive_path(name->path);
     struct gf_error *const error = &fetched->error;
     char *const file = gf_transfer_folder_file(fetched->position, "in", extension_of(path));
-    if (!file)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(file, error);
     const struct gf_command_values values = {.in = name->url ? name->url : path, .file = file};
     enum gf_status status = transfer_run(transfers, transfers->options.fetch, "fetch", &values,
                                          name->bytes, path, GF_ERROR_READ, error);
@@ -215,8 +214,7 @@ static void get(struct gf_transfers *transfers, struct gf_fetched *fetched)
     const bool fetches = transfers->options.fetch, by_content = fetches && !name->etag;
     if (by_content) {
         fetched->status = fetch_file(transfers, fetched);
-        if (!fetched->status)
-            fetched->status = identify_by_content(fetched, name->path);
+        GF_THEN(fetched->status, identify_by_content(fetched, name->path));
     } else if (fetches) {
         identify_by_list(name, &fetched->identity);
     } else {
@@ -438,10 +436,8 @@ static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_j
     enum gf_status status = record && out ? GF_OK : gf_fail_memory(&job->why);
     if (!status && job->outdated)
         status = store_empty(transfers, job->file, out, job->given, &job->why);
-    if (!status)
-        status = store_file(transfers, job->file, job->out, job->given, &job->why);
-    if (!status)
-        status = store_file(transfers, record, out, job->given, &job->why);
+    GF_THEN(status, store_file(transfers, job->file, job->out, job->given, &job->why));
+    GF_THEN(status, store_file(transfers, record, out, job->given, &job->why));
     unlink(job->file);
     if (record)
         unlink(record);

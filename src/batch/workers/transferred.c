@@ -124,8 +124,7 @@ static enum gf_status store(struct gf_batch_worker *worker, int number, struct g
     snprintf(kind, sizeof kind, "out%d", number);
     char *const file = gf_transfer_folder_file(worker->fetched.position, kind,
                                                dot && !strchr(dot, '/') ? dot : "");
-    if (!file)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(file, error);
     const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     const bool written = fd >= 0 && gf_write_fully(fd, bytes->data, bytes->size);
     const int why = errno;
@@ -192,10 +191,8 @@ enum gf_status gf_batch_work_on_transfers(struct gf_batch *batch, int workers,
     options.outputs = options.store ? gf_batch_outputs(batch->request) : 0;
     enum gf_status status =
         gf_transfers_open(&options, batch->request->inputs, look, batch, &batch->transfers, error);
-    if (!status)
-        status = gf_transfers_begin(batch->transfers, error);
-    if (!status)
-        status = gf_batch_work(batch, &supply, workers, error);
+    GF_THEN(status, gf_transfers_begin(batch->transfers, error));
+    GF_THEN(status, gf_batch_work(batch, &supply, workers, error));
     gf_transfers_close(batch->transfers);
     batch->transfers = NULL;
     return status;

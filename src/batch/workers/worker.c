@@ -158,8 +158,7 @@ static GF_CHECKED enum gf_status batch_choose_path(void *context, int number,
         result->path = strdup(known);
     else
         status = gf_template_expand(output, &values, &result->path, error);
-    if (!status && !result->path)
-        status = gf_fail_memory(error);
+    GF_THEN(status, result->path ? GF_OK : gf_fail_memory(error));
     if (!status && !output->is_stdout && !known)
         status = check_other_paths(result, error);
     if (!status && !known && output->is_pattern && !worker->input->data)
@@ -473,8 +472,7 @@ static void worker_do_file(struct gf_batch_worker *worker)
     return_to_device(worker);
     do {
         status = worker->pipeline ? GF_OK : open_pipeline(worker, &why);
-        if (!status)
-            status = try_file(worker, &why);
+        GF_THEN(status, try_file(worker, &why));
         /* A pipe cannot be read again from its start. */
     } while (status && !gf_input_named_is_stream(worker->input->path) &&
              change_device(worker, status, &why));

@@ -325,8 +325,7 @@ enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_suppl
     enum gf_status status = worker && (!order || order->done) ? GF_OK : gf_fail_memory(error);
     for (int i = 0; !status && i < all; i++)
         status = gf_batch_open_worker(batch, supply, i, error);
-    if (!status)
-        status = run_workers(batch, supply, error);
+    GF_THEN(status, run_workers(batch, supply, error));
     for (int i = 0; worker && i < all; i++) {
         if (worker[i].started)
             pthread_join(worker[i].thread, NULL);

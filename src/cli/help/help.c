@@ -412,8 +412,7 @@ static enum gf_status print_example(struct search *search, const char *heading, 
                                     const char *end, struct gf_error *error)
 {
     char *const text = malloc((size_t)(end - begin) + strcspn(heading, "\n") + 2);
-    if (!text)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(text, error);
     sprintf(text, "%.*s\n%.*s", (int)(end - begin), begin, (int)strcspn(heading, "\n"), heading);
     if (has_words(text, search->words) && is_available(text))
         put(search, begin, (size_t)(end - begin));

@@ -43,10 +43,8 @@ static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_req
                                const struct gf_device_info *device, const char *separator,
                                struct findings *findings, bool *shown, struct gf_error *error)
 {
-    struct gf_lab_result *const result = calloc(1, sizeof *result);
+    GF_NEW(struct gf_lab_result, result, error);
     struct gf_error plot_error = {0};
-    if (!result)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     enum gf_status status = gf_lab_run(lab, device, request->values.runs,
                                        request->lab ? request->values.param : NULL, result, error);
     *shown = result->rows || !status;
@@ -120,10 +118,9 @@ static enum gf_status run_labs(const struct gf_lab_request *request,
         findings.found ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     if (!status && *request->values.html)
         status = gf_report_open(request->values.html, &page, error);
-    if (!status)
-        status = request->lab
-                     ? show_lab(request->lab, request, device, "", &findings, &shown, error)
-                     : show_labs(request, device, &findings, error);
+    GF_THEN(status, request->lab
+                        ? show_lab(request->lab, request, device, "", &findings, &shown, error)
+                        : show_labs(request, device, &findings, error));
     if (page && findings.count) {
         const enum gf_status written = gf_report_write(page, put_labs_page, &findings, &page_error);
         if (written && !status) {
@@ -147,9 +144,8 @@ static GF_CHECKED enum gf_status act_labs(const struct gf_command *command, stru
         gf_lab_list(stdout);
         return GF_OK;
     }
-    enum gf_status status = gf_lab_parse(command->lab, &request, error);
-    if (status)
-        return status;
+    GF_TRY(gf_lab_parse(command->lab, &request, error));
+    enum gf_status status = GF_OK;
     if (request.help) {
         gf_lab_help(stdout, request.lab);
     } else if (command->options.device == GF_DEVICE_CPU) {
@@ -158,8 +154,7 @@ static GF_CHECKED enum gf_status act_labs(const struct gf_command *command, stru
         status = gf_fail(error, GF_ERROR_USAGE, "labs run on one GPU at a time: --device=cuda:N");
     } else {
         status = gf_lab_open(command->options.device_index, &device, error);
-        if (!status)
-            status = run_labs(&request, &device, error);
+        GF_THEN(status, run_labs(&request, &device, error));
     }
     return status;
 }
@@ -215,8 +210,7 @@ static enum gf_status compare(struct gf_command *command, struct gf_output *page
     GF_TRY(
         gf_compare_file(command->input[0], command->chain, &command->options, &comparison, error));
     enum gf_status status = print_comparison(command, page, &comparison, error);
-    if (!status)
-        status = gf_compare_judge(&comparison, error);
+    GF_THEN(status, gf_compare_judge(&comparison, error));
     gf_comparison_free(&comparison);
     return status;
 }
@@ -229,8 +223,7 @@ static GF_CHECKED enum gf_status act_variants(struct gf_command *command, struct
     enum gf_status status = check_input(command, error);
     if (!status && command->profile == GF_PROFILE_COMPARE_HTML)
         status = gf_report_open(command->page, &page, error);
-    if (!status)
-        status = compare(command, page, error);
+    GF_THEN(status, compare(command, page, error));
     if (page)
         gf_output_close(page);
     return status;
@@ -337,12 +330,9 @@ static GF_CHECKED enum gf_status act_report(const struct gf_command *command,
     enum gf_status status = GF_OK;
     for (int i = 0; i < command->inputs && !status; i++)
         status = read_file(&reports, command->input[i], error);
-    if (!status)
-        status = check_counters(&reports, error);
-    if (!status)
-        status = gf_report_open(command->page, &page, error);
-    if (!status)
-        status = gf_report_write(page, put_saved_page, &reports, error);
+    GF_THEN(status, check_counters(&reports, error));
+    GF_THEN(status, gf_report_open(command->page, &page, error));
+    GF_THEN(status, gf_report_write(page, put_saved_page, &reports, error));
     if (page)
         gf_output_close(page);
     for (int i = 0; i < reports.count; i++)

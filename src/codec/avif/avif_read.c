@@ -223,8 +223,7 @@ static enum gf_status convert(const struct avif_source *avif, unsigned char *pix
     rgb.ignoreAlpha = !gf_has_alpha(stored);
     rgb.rowBytes = (uint32_t)gf_row_bytes(stored);
     rgb.pixels = as_is ? pixels : malloc(bytes);
-    if (!rgb.pixels)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(rgb.pixels, error);
     /* libavif multiplies the pixels by alpha whenever the picture has a plane of it, even if it is
      * told to ignore alpha. Without a plane it cannot. */
     image->alphaPlane = gf_has_alpha(stored) ? alpha : NULL;
@@ -426,12 +425,9 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         .bits = (int)image->depth,
         .is_lossless = image->matrixCoefficients == AVIF_MATRIX_COEFFICIENTS_IDENTITY,
         .colour = colours == 1 ? GF_STORED_PLAIN : GF_STORED_YCBCR};
-    if (!status)
-        status = apply_crop(avif, error);
-    if (!status)
-        status = gf_choose_frames(whole, avif->decoder->imageCount, error);
-    if (!status && !read_metadata(avif))
-        status = gf_fail_memory(error);
+    GF_THEN(status, apply_crop(avif, error));
+    GF_THEN(status, gf_choose_frames(whole, avif->decoder->imageCount, error));
+    GF_THEN(status, read_metadata(avif) ? GF_OK : gf_fail_memory(error));
     if (!status) {
         note_pixels(avif);
         describe_coded(avif);

@@ -173,8 +173,7 @@ static enum gf_status write_image(struct gf_whole_sink *sink, avifImage *image,
 {
     avifRWData file = AVIF_DATA_EMPTY;
     avifEncoder *const encoder = make_encoder(sink);
-    if (!encoder)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(encoder, error);
     const enum gf_status status =
         write_file(sink, gf_avif.avifEncoderWrite(encoder, image, &file), &file, error);
     gf_avif.avifEncoderDestroy(encoder);
@@ -188,8 +187,7 @@ static enum gf_status make_image(const struct gf_whole_sink *sink, avifImage **i
     const struct gf_format format = sink->format;
     *image = gf_avif.avifImageCreate((uint32_t)format.width, (uint32_t)format.height,
                                      (uint32_t)sink->options.depth, sampling(sink));
-    if (!*image)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(*image, error);
     describe(sink, *image);
     avifResult result = set_metadata(sink, *image);
     if (result == AVIF_RESULT_OK)
@@ -203,8 +201,7 @@ static enum gf_status avif_encode(struct gf_whole_sink *sink, struct gf_error *e
     enum gf_status status = make_image(sink, &image, error);
     free(sink->pixels);
     sink->pixels = NULL;
-    if (!status)
-        status = write_image(sink, image, error);
+    GF_THEN(status, write_image(sink, image, error));
     if (image)
         gf_avif.avifImageDestroy(image);
     return status;
@@ -214,8 +211,7 @@ static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
 {
     avifEncoder *const encoder = make_encoder(sink);
     sink->animation = encoder;
-    if (!encoder)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(encoder, error);
     encoder->timescale = sink->per_second;
     if (!GF_AVIF_SET_LOOPS(encoder, sink->loops))
         gf_warn(&sink->options,
@@ -236,8 +232,7 @@ static enum gf_status avif_add(struct gf_whole_sink *sink, struct gf_error *erro
 {
     avifImage *image = NULL;
     enum gf_status status = sink->animation ? GF_OK : begin(sink, error);
-    if (!status)
-        status = make_image(sink, &image, error);
+    GF_THEN(status, make_image(sink, &image, error));
     if (!status) {
         const avifResult result = gf_avif.avifEncoderAddImage(
             sink->animation, image, gf_whole_sink_ticks(sink, sink->per_second),

@@ -238,8 +238,7 @@ static enum gf_status describe(struct bmp *bmp, uint32_t header, struct gf_error
         return fail(bmp, "its width is not above 0", error);
     enum gf_status status = gf_whole_source_describe(&bmp->whole, (uint64_t)width, (uint64_t)height,
                                                      channels, 8, 0, error);
-    if (!status)
-        status = check_length(bmp, (int)width, (int)height, error);
+    GF_THEN(status, check_length(bmp, (int)width, (int)height, error));
     bmp->width = (int)width;
     bmp->height = (int)height;
     if (has_runs(bmp))
@@ -507,8 +506,7 @@ static enum gf_status encode(struct gf_whole_sink *sink, struct gf_error *error)
     const size_t stride = (size_t)bmp_stride(format.width, 8 * format.channels);
     unsigned char headers[HEADERS_MOST];
     unsigned char *const row = calloc(1, stride);
-    if (!row)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(row, error);
     enum gf_status status =
         gf_output_write(sink->output, headers, make_headers(sink, headers), error);
     for (int y = format.height - 1; y >= 0 && !status; y--) {

@@ -259,8 +259,7 @@ enum gf_status gf_cell_take(const char *format, const char *program, bool single
         (void)gf_cell_end(found);
     }
     found = calloc(1, sizeof *found);
-    if (!found)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(found, error);
     found->socket = -1;
     found->owner = getpid();
     found->single = single;

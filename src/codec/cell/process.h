@@ -279,8 +279,7 @@ struct gf_cell {
     pid_t owner; /* the process that has started the cell */
     int socket;
     unsigned char *shared; /* the shared memory, two halves of GF_CELL_HALF bytes */
-    char format[16];
-    char program[200];
+    char format[16], program[200];
     uint32_t landlock;
     bool single; /* the cell decodes one picture and then ends */
 };

@@ -146,8 +146,8 @@ static void open_picture(struct serving *serving, const struct gf_cell_open *req
     enum gf_status status = take_inks(serving, request)
                                 ? open_input(serving, request, descriptor, &error)
                                 : gf_fail(&error, GF_ERROR_MEMORY, "out of memory");
-    if (!status)
-        status = serving->work->open(serving->input, &serving->options, &serving->source, &error);
+    GF_THEN(status,
+            serving->work->open(serving->input, &serving->options, &serving->source, &error));
     if (!status)
         gf_cell_write_header(serving->source, &message.header, serving->shared);
     message.header.status = status;

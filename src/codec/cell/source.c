@@ -481,8 +481,7 @@ static enum gf_status take_tables(struct gf_cell_talk *talk, const struct gf_icc
                                   struct gf_error *error)
 {
     struct gf_icc_transform *const copy = malloc(size ? size : 1);
-    if (!copy)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(copy, error);
     memcpy(copy, talk->cell->shared + GF_CELL_HALF, size);
     if (gf_icc_transform_fits(copy, size, wish)) {
         *transform = copy;

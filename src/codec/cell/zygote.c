@@ -202,8 +202,7 @@ enum gf_status gf_zygote_fork(const char *format, const char *program, const int
                               struct gf_born *born, struct gf_error *error)
 {
     struct gf_zygote *const zygote = use(format, program);
-    if (!zygote)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(zygote, error);
     pthread_mutex_lock(&zygote->talking);
     const enum gf_status status = have_fork(zygote, descriptor, born, error);
     pthread_mutex_unlock(&zygote->talking);

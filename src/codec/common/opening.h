@@ -1,5 +1,5 @@
 /* The functions by which each format's folder opens and creates files, as formats.def lists them.
- * formats.c makes a table of them; only codec.c calls them. */
+ * formats.c makes a table of them; only codec.c and sinks.c call them. */
 #pragma once
 
 #include "base/process/library.h"

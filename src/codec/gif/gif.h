@@ -127,8 +127,7 @@ struct gf_gif_frame {
 struct gf_gif_colours {
     struct gf_format format; /* the format of the canvas */
     int most, threads;
-    bool dithers;
-    bool animated;
+    bool dithers, animated;
     struct gf_palette_table palette; /* the file's palette */
     /* Set once a frame had too many colours and the palette of the file was filled with colours
      * close to them: `map` finds the indices by that palette, and usual_distance is that frame's

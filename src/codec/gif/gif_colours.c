@@ -98,8 +98,7 @@ static enum gf_status open_part(const struct gf_gif_canvas *canvas,
                                       .pitch = width * sizeof *canvas->pixel,
                                       .data = malloc(width * height * sizeof *canvas->pixel)},
                           .indices = malloc(width * height)};
-    if (!part->picture.data || !part->indices)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(part->picture.data && part->indices, error);
     for (int y = 0; y < area.height; y++) {
         unsigned char *const to = part->picture.data + (size_t)y * part->picture.pitch;
         const size_t row = at_row(canvas, area, y);
@@ -110,12 +109,6 @@ static enum gf_status open_part(const struct gf_gif_canvas *canvas,
         }
     }
     return GF_OK;
-}
-
-static void close_part(struct part *part)
-{
-    free(part->picture.data);
-    free(part->indices);
 }
 
 /* Copies the indices of the part to the frame, and the colours of these indices to the canvas. */
@@ -160,9 +153,8 @@ static enum gf_status fill_file(struct gf_gif_colours *colours, int most, const 
     palette = palette_of(&colours->palette);
     enum gf_status status = gf_palette_map_open(&palette, colours->format, colours->threads,
                                                 colours->dithers, &colours->map, error);
-    if (!status)
-        status = gf_palette_map_part(colours->map, &part->picture, part->indices,
-                                     &colours->usual_distance, error);
+    GF_THEN(status, gf_palette_map_part(colours->map, &part->picture, part->indices,
+                                        &colours->usual_distance, error));
     colours->usual_distance /= pixels;
     return status;
 }
@@ -179,13 +171,10 @@ static enum gf_status reduce_own(const struct gf_gif_colours *colours, int most,
     unsigned char *const indices =
         malloc((size_t)part->picture.format.width * (size_t)part->picture.format.height);
     enum gf_status status = indices ? GF_OK : gf_fail_memory(error);
-    if (!status)
-        status = gf_palette_choose(&part->picture, most, colours->threads, &palette, error);
-    if (!status)
-        status = gf_palette_map_open(&palette, part->picture.format, colours->threads,
-                                     colours->dithers, &map, error);
-    if (!status)
-        status = gf_palette_map_part(map, &part->picture, indices, &own, error);
+    GF_THEN(status, gf_palette_choose(&part->picture, most, colours->threads, &palette, error));
+    GF_THEN(status, gf_palette_map_open(&palette, part->picture.format, colours->threads,
+                                        colours->dithers, &map, error));
+    GF_THEN(status, gf_palette_map_part(map, &part->picture, indices, &own, error));
     gf_palette_map_close(map);
     if (status || own / 3 * 4 > distance) {
         free(indices);
@@ -232,12 +221,12 @@ static enum gf_status set_reduced(struct gf_gif_colours *colours,
 {
     struct part part;
     enum gf_status status = open_part(canvas, frame, &part, error);
-    if (!status)
-        status = reduce(colours, &part, frame, error);
+    GF_THEN(status, reduce(colours, &part, frame, error));
     if (!status)
         take_indices(&part, canvas, frame,
                      frame->has_palette ? &frame->palette : &colours->palette);
-    close_part(&part);
+    free(part.picture.data);
+    free(part.indices);
     colours->reduced = true;
     return status;
 }

@@ -169,9 +169,9 @@ gif_file_add(struct gf_gif_file *file, const struct gf_gif_image *image, struct 
     const size_t codes = image->codes->size;
     if (!image->palette && image->transparent >= file->colours)
         file->colours = image->transparent + 1;
-    if (!GF_RESERVE(file->held.data, file->held.room,
-                    file->held.size + AROUND + codes + codes / BLOCK_MOST + 1))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(GF_RESERVE(file->held.data, file->held.room,
+                            file->held.size + AROUND + codes + codes / BLOCK_MOST + 1),
+                 error);
     put_image(&file->held, image, file->animated);
     file->has_image = true;
     if (file->held.size < HELD_MOST)

@@ -252,9 +252,9 @@ enum gf_status gf_gif_encode(struct gf_gif_coder *coder, const struct gf_gif_pix
                              int bits, struct gf_gif_bytes *bytes, struct gf_error *error)
 {
     /* Room for at most one code for each pixel, the codes of a trial, and clear codes. */
-    if (!GF_RESERVE(coder->code, coder->room,
-                    pixels->count + pixels->count / CODES * 2 + 4 * CODES))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(
+        GF_RESERVE(coder->code, coder->room, pixels->count + pixels->count / CODES * 2 + 4 * CODES),
+        error);
     coder->codes = 0;
     coder->clear = 1 << bits;
     for (int d = 0; d < 2; d++)
@@ -263,8 +263,7 @@ enum gf_status gf_gif_encode(struct gf_gif_coder *coder, const struct gf_gif_pix
     GF_TRY(code_pixels(coder, pixels, bits, error));
     coder->code[coder->codes++] = (uint16_t)(coder->clear + 1);
     bytes->size = 0;
-    if (!GF_RESERVE(bytes->data, bytes->room, coder->codes * BITS_MOST / 8 + 1))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(GF_RESERVE(bytes->data, bytes->room, coder->codes * BITS_MOST / 8 + 1), error);
     pack(coder, bits, bytes);
     return GF_OK;
 }

@@ -532,12 +532,10 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
                            .seconds = sound && count > 1 ? walk.seconds : 0,
                            .is_lossless = true,
                            .colour = GF_STORED_PALETTE};
-    if (!status)
-        status = gf_choose_frames(whole, count, error);
-    if (!status)
-        status = gf_whole_source_describe(whole, (uint64_t)walk.gif->SWidth,
-                                          (uint64_t)walk.gif->SHeight, alpha ? 4 : 3, 8,
-                                          whole->frame || whole->last > 0 ? 4 : 0, error);
+    GF_THEN(status, gf_choose_frames(whole, count, error));
+    GF_THEN(status, gf_whole_source_describe(whole, (uint64_t)walk.gif->SWidth,
+                                             (uint64_t)walk.gif->SHeight, alpha ? 4 : 3, 8,
+                                             whole->frame || whole->last > 0 ? 4 : 0, error));
     end(&walk);
     return status;
 }

@@ -234,11 +234,6 @@ static enum gf_status check_lossless(const struct gif_sink *sink, struct gf_erro
                    gf_output_name(sink->file.output), sink->thinned ? THINNED : REDUCED);
 }
 
-static struct gf_gif_canvas canvas_of(const struct gif_sink *sink)
-{
-    return (struct gf_gif_canvas){sink->wanted, (size_t)sink->rows.width};
-}
-
 /* Updates `shown` and `before` to what they are once the next frame is drawn. */
 static void draw(struct gif_sink *sink, enum gf_gif_disposal disposal)
 {
@@ -276,7 +271,7 @@ static bool can_join(const struct gif_sink *sink)
 /* Ends the next frame. One that changes nothing only lengthens the held frame. */
 static enum gf_status take_frame(struct gif_sink *sink, struct gf_error *error)
 {
-    const struct gf_gif_canvas canvas = canvas_of(sink);
+    const struct gf_gif_canvas canvas = {sink->wanted, (size_t)sink->rows.width};
     const enum gf_gif_disposal disposal = sink->has_held ? choose_disposal(sink) : GF_GIF_STAY;
     enum gf_status status = gf_time_check(error);
     set_delay(sink);
@@ -285,8 +280,7 @@ static enum gf_status take_frame(struct gif_sink *sink, struct gf_error *error)
     mark(sink, disposal);
     if (!status && sink->next.drawn)
         status = gf_gif_colours_set(&sink->colours, &canvas, &sink->next, error);
-    if (!status)
-        status = check_lossless(sink, error);
+    GF_THEN(status, check_lossless(sink, error));
     if (status)
         return status;
     mark(sink, disposal);
@@ -391,9 +385,7 @@ enum gf_status gf_gif_sink_open(const struct gf_sink_order *order, struct gf_sin
         return gf_fail(
             error, GF_ERROR_UNFIT, "%s: %dx%d is too large for GIF, whose sides end at %d",
             gf_output_name(order->output), format.width, format.height, GF_GIF_SIDE_MOST);
-    struct gif_sink *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct gif_sink, opened, error);
     const bool animated = order->metadata->animated;
     opened->base = (struct gf_sink){.write = gif_write,
                                     .finish = gif_finish,

@@ -121,8 +121,7 @@ static enum gf_status convert_components(const struct jp2_source *jp2, const opj
     const size_t sample = (size_t)format.bits / 8, width = (size_t)format.width,
                  colours = (size_t)header->colours, pixel = (size_t)format.channels * sample;
     unsigned char *const stored = malloc((colours + RGB) * sample * width);
-    if (!stored)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(stored, error);
     unsigned char *const rgb = stored + colours * sample * width;
     for (int y = 0; y < format.height; y++, pixels += gf_row_bytes(format)) {
         for (size_t c = 0; c < colours; c++)

@@ -76,12 +76,6 @@ static opj_image_t *make_image(struct gf_whole_sink *sink)
     return image;
 }
 
-static bool encode_stream(opj_codec_t *codec, opj_stream_t *opened, opj_image_t *image)
-{
-    return gf_jp2.opj_start_compress(codec, image, opened) && gf_jp2.opj_encode(codec, opened) &&
-           gf_jp2.opj_end_compress(codec, opened);
-}
-
 static enum gf_status encode_image(const struct gf_whole_sink *sink, opj_image_t *image,
                                    struct gf_jp2_stream *stream, struct gf_error *error)
 {
@@ -93,7 +87,8 @@ static enum gf_status encode_image(const struct gf_whole_sink *sink, opj_image_t
     if (!status) {
         gf_jp2_prepare(codec, stream, gf_library_threads(&sink->options));
         if (!gf_jp2.opj_setup_encoder(codec, &parameters, image) ||
-            !encode_stream(codec, opened, image))
+            !gf_jp2.opj_start_compress(codec, image, opened) || !gf_jp2.opj_encode(codec, opened) ||
+            !gf_jp2.opj_end_compress(codec, opened))
             status = fail(sink, stream, error);
     }
     if (opened)
@@ -219,11 +214,9 @@ static enum gf_status jp2_encode(struct gf_whole_sink *sink, struct gf_error *er
         image && boxes ? encode_image(sink, image, &stream, error) : gf_fail_memory(error);
     if (image)
         gf_jp2.opj_image_destroy(image);
-    if (!status)
-        status =
-            gf_output_write(sink->output, boxes, (size_t)(put_boxes(boxes, sink) - boxes), error);
-    if (!status)
-        status = gf_output_write(sink->output, stream.data, stream.size, error);
+    GF_THEN(status,
+            gf_output_write(sink->output, boxes, (size_t)(put_boxes(boxes, sink) - boxes), error));
+    GF_THEN(status, gf_output_write(sink->output, stream.data, stream.size, error));
     free(boxes);
     free(stream.data);
     return status;

@@ -55,8 +55,7 @@ static enum gf_status allocate(struct hdr_source *source, struct gf_error *error
     source->mixed = malloc((size_t)map.width * channels * sizeof *source->mixed);
     source->row = malloc((size_t)width * channels * sizeof *source->row);
     source->pixels = malloc(gf_row_bytes(source->picture->format) * ROWS);
-    if (!source->column || !source->mixed || !source->row || !source->pixels)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(source->column && source->mixed && source->row && source->pixels, error);
     for (int x = 0; x < width; x++)
         source->column[x] = place_of(x, width, map.width);
     return GF_OK;
@@ -155,14 +154,12 @@ static enum gf_status read_map(struct hdr_source *source, const struct gf_blob *
     of_map.gain_map = GF_GAIN_MAP_DROP;
     GF_TRY(gf_input_open_memory(jpeg->data, jpeg->size, "the gain map", &input, error));
     enum gf_status status = gf_jpeg_source_open(input, &of_map, 0, &decoder, error);
-    if (!status)
-        status = gf_gain_map_check(decoder->format, picture->format, jpeg->size, options, error);
-    if (!status)
-        status = gf_source_read_all(decoder, &source->map, error);
+    GF_THEN(status,
+            gf_gain_map_check(decoder->format, picture->format, jpeg->size, options, error));
+    GF_THEN(status, gf_source_read_all(decoder, &source->map, error));
     if (!status && map->own_colours && decoder->metadata.icc.size)
         wish.colours = gf_metadata_icc(&decoder->metadata, decoder->format, options);
-    if (!status)
-        status = gf_gain_build(&wish, &source->gain, error);
+    GF_THEN(status, gf_gain_build(&wish, &source->gain, error));
     if (decoder)
         decoder->close(decoder);
     gf_input_close(input);
@@ -200,9 +197,7 @@ static GF_CHECKED enum gf_status jpeg_gain_apply(const struct gf_blob *jpeg,
                                                  const struct gf_options *options,
                                                  struct gf_source **source, struct gf_error *error)
 {
-    struct hdr_source *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct hdr_source, opened, error);
     const enum gf_status status = read_map(opened, jpeg, map, *source, options, error);
     if (status) {
         hdr_close(&opened->base);
@@ -235,8 +230,7 @@ static enum gf_status read_picture(struct gf_input *input, int64_t offset, int64
         return GF_OK;
     bytes = bytes < most ? bytes : most;
     jpeg->data = malloc((size_t)bytes);
-    if (!jpeg->data)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(jpeg->data, error);
     return gf_input_read_at(input, offset, jpeg->data, (size_t)bytes, &jpeg->size, error);
 }
 
@@ -249,8 +243,7 @@ static enum gf_status add_headroom(const struct gf_jpeg_source *source, struct g
         map->lacks_headroom ? gf_exif_apple_headroom(&source->base.metadata.exif) : 0;
     if (!headroom)
         return GF_OK;
-    if (!gf_gain_map_add_headroom(jpeg, headroom))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(gf_gain_map_add_headroom(jpeg, headroom), error);
     (void)gf_gain_map_read(jpeg, map, why);
     return GF_OK;
 }
@@ -349,8 +342,7 @@ enum gf_status gf_jpeg_gain_open(struct gf_input *input, const struct gf_options
     struct gf_error why = {.text = ""};
     enum gf_status status =
         options->gain_map && gf_input_size(input) < 0 ? take_whole(input, options, error) : GF_OK;
-    if (!status)
-        status = gf_jpeg_source_open(input, options, 0, source, error);
+    GF_THEN(status, gf_jpeg_source_open(input, options, 0, source, error));
     if (status || is_another(input))
         return status;
     status = note_map(*source, error);

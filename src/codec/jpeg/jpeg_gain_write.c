@@ -43,7 +43,6 @@ static int inside(int at, int count)
     return at < 0 ? 0 : at < count ? at : count - 1;
 }
 
-/* Sums rows of the map to one row. */
 static void sum_rows(const struct gf_image *map, const struct axis *rows, int i, float *sum)
 {
     const struct window window = window_of(rows, i);
@@ -138,14 +137,11 @@ static enum gf_status encode(const struct gf_image *map, const struct gf_metadat
     GF_TRY(gf_output_open_memory("the gain map", &output, error));
     enum gf_status status =
         gf_jpeg_sink_open(output, map->format, metadata, &of_map, 0, &sink, error);
-    if (!status)
-        status = sink->write(sink, map->format.height, map->data, map->pitch, error);
-    if (!status)
-        status = sink->finish(sink, error);
+    GF_THEN(status, sink->write(sink, map->format.height, map->data, map->pitch, error));
+    GF_THEN(status, sink->finish(sink, error));
     if (sink)
         sink->close(sink);
-    if (!status)
-        status = gf_output_commit(output, error);
+    GF_THEN(status, gf_output_commit(output, error));
     if (!status)
         jpeg->data = gf_output_take(output, &jpeg->size);
     gf_output_close(output);
@@ -196,12 +192,9 @@ static enum gf_status write_file(struct gain_sink *sink, struct gf_error *error)
     enum gf_status status = gf_output_commit(sink->memory, error);
     if (!status)
         jpeg.data = gf_output_take(sink->memory, &jpeg.size);
-    if (!status && !gf_gain_map_index(&jpeg, &sink->map))
-        status = gf_fail_memory(error);
-    if (!status)
-        status = gf_output_write(sink->output, jpeg.data, jpeg.size, error);
-    if (!status)
-        status = gf_output_write(sink->output, sink->map.data, sink->map.size, error);
+    GF_THEN(status, gf_gain_map_index(&jpeg, &sink->map) ? GF_OK : gf_fail_memory(error));
+    GF_THEN(status, gf_output_write(sink->output, jpeg.data, jpeg.size, error));
+    GF_THEN(status, gf_output_write(sink->output, sink->map.data, sink->map.size, error));
     free(jpeg.data);
     return status;
 }
@@ -246,10 +239,8 @@ static enum gf_status open_picture(struct gain_sink *sink, struct gf_format form
     struct gf_metadata announced = *metadata;
     struct gf_gain_map_facts facts;
     const char *why;
-    enum gf_status status =
-        gf_output_open_memory(gf_output_name(sink->output), &sink->memory, error);
-    if (status)
-        return status;
+    GF_TRY(gf_output_open_memory(gf_output_name(sink->output), &sink->memory, error));
+    enum gf_status status = GF_OK;
     announced.xmp = (struct gf_blob){0};
     if (!gf_blob_set(&sink->map, metadata->gain_map.data, metadata->gain_map.size) ||
         !gf_blob_set(&announced.xmp, metadata->xmp.data, metadata->xmp.size))
@@ -257,9 +248,8 @@ static enum gf_status open_picture(struct gain_sink *sink, struct gf_format form
     (void)gf_gain_map_read(&sink->map, &facts, &why);
     if (!status && facts.xmp.size && !gf_gain_map_announce(&announced.xmp, sink->map.size))
         status = gf_fail_memory(error);
-    if (!status)
-        status =
-            gf_jpeg_sink_open(sink->memory, format, &announced, options, 0, &sink->picture, error);
+    GF_THEN(status,
+            gf_jpeg_sink_open(sink->memory, format, &announced, options, 0, &sink->picture, error));
     free(announced.xmp.data);
     return status;
 }
@@ -270,9 +260,7 @@ enum gf_status gf_jpeg_gain_create(const struct gf_sink_order *order, struct gf_
     if (!order->metadata->gain_map.size)
         return gf_jpeg_sink_open(order->output, order->format, order->metadata, order->options, 0,
                                  sink, error);
-    struct gain_sink *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct gain_sink, opened, error);
     opened->base = (struct gf_sink){
         .write = gain_write, .finish = gain_finish, .splice = gain_splice, .close = gain_close};
     opened->output = order->output;

@@ -33,8 +33,7 @@ struct reader {
     bool framed, jfif, adobe;
     bool progressive;
     bool is_tile; /* of a TIFF */
-    int adobe_transform;
-    int id[GF_JPEG_COMPONENTS_MOST];
+    int adobe_transform, id[GF_JPEG_COMPONENTS_MOST];
     const unsigned char *data;
     size_t size;
     uint32_t dc_at[GF_JPEG_TABLES], ac_at[GF_JPEG_TABLES]; /* the offsets of the tables */

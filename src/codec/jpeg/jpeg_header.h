@@ -25,8 +25,7 @@ struct gf_jpeg_component {
 /* A Huffman table. counts[n] is the number of codes of n bits; `symbols` are in the order of the
  * codes. */
 struct gf_jpeg_huffman {
-    unsigned char counts[17];
-    unsigned char symbols[256];
+    unsigned char counts[17], symbols[256];
 };
 
 /* A scan of a file of several scans. Offsets are those of the file. */

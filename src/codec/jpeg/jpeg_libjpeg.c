@@ -157,12 +157,6 @@ enum gf_status gf_jpeg_markers_pass(struct gf_jpeg_markers *markers, struct gf_e
     return GF_OK;
 }
 
-/* Whether the input ended in or after a scan, so that perhaps only the end marker is missing. */
-static bool jpeg_markers_may_be_whole(const struct gf_jpeg_markers *markers)
-{
-    return markers->scanned && !markers->left;
-}
-
 int64_t gf_jpeg_markers_place(const struct gf_jpeg_markers *markers, const unsigned char *at)
 {
     return gf_input_position(markers->input) - (markers->end - at);
@@ -364,15 +358,15 @@ static boolean fill_buffer(j_decompress_ptr jpeg)
     static const unsigned char end_marker[] = {0xff, JPEG_EOI};
     struct gf_jpeg_source *const source = jpeg->client_data;
     enum gf_status status = gf_time_check(source->error);
-    if (!status)
-        status = jpeg_markers_next(&source->markers, &source->bytes.next_input_byte,
-                                   &source->bytes.bytes_in_buffer, source->error);
+    GF_THEN(status, jpeg_markers_next(&source->markers, &source->bytes.next_input_byte,
+                                      &source->bytes.bytes_in_buffer, source->error));
     if (status)
         give_up(source, status);
     if (source->bytes.bytes_in_buffer)
         return TRUE;
     source->cut = true;
-    if (jpeg->arith_code || !jpeg_markers_may_be_whole(&source->markers))
+    /* After a scan perhaps only the end marker is missing. */
+    if (jpeg->arith_code || !source->markers.scanned || source->markers.left)
         gf_jpeg_report_damage(source, "");
     source->bytes.next_input_byte = end_marker;
     source->bytes.bytes_in_buffer = sizeof end_marker;

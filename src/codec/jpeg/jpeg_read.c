@@ -182,8 +182,7 @@ static enum gf_status begin(struct gf_jpeg_source *source, struct gf_error *erro
     if (!source->window.width)
         return GF_OK;
     source->line = malloc((size_t)source->jpeg.image_width * MAX_COMPONENTS);
-    if (!source->line)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(source->line, error);
     if (source->strips)
         gf_jpeg_strips_reader_window(source->strips, source->window);
     return GF_OK;
@@ -324,8 +323,7 @@ static enum gf_status choose_colours(struct gf_jpeg_source *source, struct gf_er
         if (source->base.coefficients)
             break;
         source->cmyk = malloc((size_t)jpeg->image_width * 4);
-        if (!source->cmyk)
-            return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        GF_ALLOCATED(source->cmyk, error);
         break;
     default:
         return gf_fail(error, GF_ERROR_INPUT, "%s: a JPEG of %d components of unknown colours",
@@ -388,8 +386,7 @@ static enum gf_status finish_metadata(struct gf_jpeg_source *source, struct gf_e
         gf_warn(&source->options, "%s: its ICC profile is damaged: left out",
                 gf_input_name(source->input));
     gf_icc_parts_free(&source->icc);
-    if (!joined)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(joined, error);
     return source->cmyk ? gf_cmyk_open(&source->base.metadata, 8, gf_input_name(source->input),
                                        &source->options, &source->inks, error)
                         : GF_OK;
@@ -400,8 +397,7 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
                                    struct gf_error *error)
 {
     struct gf_jpeg_source *const opened = malloc(sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(opened, error);
     memset(opened, 0, offsetof(struct gf_jpeg_source, marker));
     opened->base = (struct gf_source){.metadata = {.orientation = 1},
                                       .reduce = jpeg_reduce,
@@ -416,12 +412,9 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
     opened->options = *options;
     gf_jpeg_set_errors(opened);
     enum gf_status status = gf_jpeg_attempt(opened, read_header, error);
-    if (!status)
-        status = check_size(opened, error);
-    if (!status)
-        status = choose_colours(opened, error);
-    if (!status)
-        status = finish_metadata(opened, error);
+    GF_THEN(status, check_size(opened, error));
+    GF_THEN(status, choose_colours(opened, error));
+    GF_THEN(status, finish_metadata(opened, error));
     if (opened->base.coefficients)
         opened->base.most_reduction = 0;
     if (!status)

@@ -335,16 +335,12 @@ struct gf_jpeg_strips_writer {
     unsigned char chunk[CHUNK_BYTES + SLACK_BYTES];
 };
 
-static uint64_t slot_bytes(struct gf_format format, int rows)
-{
-    return (uint64_t)format.width * (uint64_t)format.channels * (uint64_t)rows;
-}
-
 /* Counts the memory. One strip is being filled, and for every two that are being encoded one waits
  * to be joined. The size of an encoded strip is estimated as a third of its pixels. */
 static void count_memory(struct gf_jpeg_strips_layout *layout, struct gf_format format)
 {
-    const uint64_t slot = slot_bytes(format, layout->rows);
+    const uint64_t slot =
+        (uint64_t)format.width * (uint64_t)format.channels * (uint64_t)layout->rows;
     layout->slots = layout->threads + layout->threads / 2 + 1;
     layout->memory =
         (uint64_t)layout->slots * (slot + slot / 3) + (uint64_t)layout->threads * THREAD_BYTES;
@@ -416,8 +412,7 @@ enum gf_status gf_jpeg_strips_writer_open(struct gf_output *output,
                                           struct gf_error *error)
 {
     struct gf_jpeg_strips_writer *const opened = malloc(sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(opened, error);
     memset(opened, 0, offsetof(struct gf_jpeg_strips_writer, reader));
     opened->output = output;
     opened->layout = *layout;
@@ -428,8 +423,7 @@ enum gf_status gf_jpeg_strips_writer_open(struct gf_output *output,
             : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     const struct gf_ordered_setup setup = {
         .call = encode, .context = opened, .threads = layout->threads, .slots = layout->slots};
-    if (!status)
-        status = gf_ordered_open(&setup, &opened->ordered, error);
+    GF_THEN(status, gf_ordered_open(&setup, &opened->ordered, error));
     if (status) {
         gf_jpeg_strips_writer_close(opened);
         return status;

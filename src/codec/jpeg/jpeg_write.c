@@ -300,8 +300,7 @@ static enum gf_status jpeg_splice(struct gf_sink *base, const unsigned char *cod
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
     enum gf_status status = sink->spliced ? GF_OK : attempt(sink, write_headers, error);
     sink->spliced = true;
-    if (!status)
-        status = gf_output_write(sink->output, coded, size, error);
+    GF_THEN(status, gf_output_write(sink->output, coded, size, error));
     if (!status && last)
         status = gf_output_write(sink->output, end, sizeof end, error);
     return status;
@@ -353,8 +352,7 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
                        "%s: %dx%d is too large for JPEG, whose sides end at %ld", name,
                        format.width, format.height, (long)JPEG_MAX_DIMENSION);
     struct jpeg_sink *const opened = malloc(sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(opened, error);
     memset(opened, 0, offsetof(struct jpeg_sink, buffer));
     gf_jpeg_share_writing(1);
     opened->mover.move = metadata ? metadata->move : NULL;
@@ -380,8 +378,7 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
         if (!opened->converted)
             status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
-    if (!status)
-        status = attempt(opened, start, error);
+    GF_THEN(status, attempt(opened, start, error));
     opened->metadata = NULL;
     if (status) {
         jpeg_close(&opened->base);

@@ -39,11 +39,6 @@ struct gf_jxl_header {
 
 /* ---- the primaries of an ICC profile ---- */
 
-static double fixed_at(const unsigned char *data)
-{
-    return (double)(int32_t)gf_get_be(data, 4) / 65536;
-}
-
 /* Reads a tag of three numbers. Returns false if the profile lacks it. (ICC.1:2010, 7.3 and
  * 10.31) */
 static bool read_xyz(const struct gf_blob *icc, const char *tag, double xyz[3])
@@ -61,7 +56,7 @@ static bool read_xyz(const struct gf_blob *icc, const char *tag, double xyz[3])
             memcmp(icc->data + at, "XYZ ", 4))
             return false;
         for (size_t k = 0; k < 3; k++)
-            xyz[k] = fixed_at(icc->data + at + 8 + 4 * k);
+            xyz[k] = (double)(int32_t)gf_get_be(icc->data + at + 8 + 4 * k, 4) / 65536;
         return true;
     }
     return false;
@@ -446,8 +441,7 @@ static enum gf_status convert_inks(const struct jxl_source *jxl, unsigned char *
     const size_t sample = (size_t)format.bits / 8, pixel = sample * (size_t)format.channels,
                  width = (size_t)format.width;
     unsigned char *const inks = malloc(7 * sample * width);
-    if (!inks)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(inks, error);
     unsigned char *const rgb = inks + 4 * sample * width;
     for (int y = 0; y < format.height; y++, pixels += width * pixel, black += width * sample) {
         for (size_t x = 0; x < width; x++) {

@@ -163,8 +163,7 @@ static enum gf_status begin(const struct gf_whole_sink *sink, const struct coder
 {
     const struct gf_metadata *const metadata = &sink->metadata;
     JxlEncoder *const encoder = coder->encoder;
-    if (!encoder || !coder->runner)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(encoder && coder->runner, error);
     if (gf_jxl.JxlEncoderSetParallelRunner(encoder, gf_jxl.JxlThreadParallelRunner,
                                            coder->runner) != JXL_ENC_SUCCESS ||
         ((metadata->exif.size || metadata->xmp.size) &&
@@ -202,8 +201,7 @@ static enum gf_status jxl_encode(struct gf_whole_sink *sink, struct gf_error *er
     enum gf_status status = begin(sink, &coder, error);
     if (!status && !add_picture(sink, coder.encoder, 0))
         status = fail(sink, "the picture cannot be encoded", error);
-    if (!status)
-        status = end(sink, &coder, error);
+    GF_THEN(status, end(sink, &coder, error));
     destroy(&coder);
     return status;
 }
@@ -227,8 +225,7 @@ static enum gf_status jxl_add(struct gf_whole_sink *sink, struct gf_error *error
         status = write_out(sink, coder->encoder, error);
     } else {
         sink->animation = coder = malloc(sizeof *coder);
-        if (!coder)
-            return gf_fail_memory(error);
+        GF_ALLOCATED(coder, error);
         *coder = create(sink);
         status = begin(sink, coder, error);
     }

@@ -504,8 +504,7 @@ static enum gf_status put_blank(struct layout_store *store, struct gf_error *err
     unsigned char *const pixels = pad(&store->pyramid, &tile);
     enum gf_status status =
         pixels ? encode_picture(store, GF_FILE_PNG, &tile, &coded, error) : gf_fail_memory(error);
-    if (!status)
-        status = put_file(store, "blank.png", coded.data, coded.size, error);
+    GF_THEN(status, put_file(store, "blank.png", coded.data, coded.size, error));
     free(coded.data);
     free(pixels);
     return status;
@@ -516,8 +515,7 @@ static enum gf_status describe(struct layout_store *store, struct gf_error *erro
     char *text = NULL;
     size_t size = 0;
     FILE *const file = open_memstream(&text, &size);
-    if (!file)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(file, error);
     if (store->layout == GF_LAYOUT_DZ)
         describe_dz(store, file);
     else if (store->layout == GF_LAYOUT_ZOOMIFY)
@@ -602,9 +600,7 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
     if (metadata && metadata->inks)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: viewers show no tiles of CMYK: --to-icc=srgb",
                        name);
-    struct layout_store *const store = calloc(1, sizeof *store);
-    if (!store)
-        return gf_fail_memory(error);
+    GF_NEW(struct layout_store, store, error);
     *store = (struct layout_store){.base = {.encode = layout_encode,
                                             .put = layout_put,
                                             .finish = layout_finish,
@@ -621,8 +617,7 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
         store->base.file = file_format;
     store->base.options = &store->options;
     enum gf_status status = set_tiles(store, metadata, options, error);
-    if (!status)
-        status = add_folder(store, error);
+    GF_THEN(status, add_folder(store, error));
     if (status) {
         layout_close(&store->base);
         return status;

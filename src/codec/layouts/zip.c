@@ -79,8 +79,7 @@ enum gf_status gf_zip_put(struct gf_zip *zip, const char *name, const void *data
     if (size >= UINT32_MAX)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: has a file of 4 GiB",
                        gf_output_name(zip->output));
-    if (!GF_RESERVE(zip->directory, zip->room, zip->size + entry))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(GF_RESERVE(zip->directory, zip->room, zip->size + entry), error);
     put_entry(zip->directory + zip->size, name, crc, size, extra, at);
     zip->size += entry;
     zip->files++;

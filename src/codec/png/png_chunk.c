@@ -25,8 +25,7 @@ enum gf_status gf_png_chunk_write(struct gf_output *output, const char *type, co
                                   size_t size, struct gf_error *error)
 {
     unsigned char *const chunk = malloc(GF_PNG_HEAD_BYTES + size + GF_PNG_CRC_BYTES);
-    if (!chunk)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(chunk, error);
     if (size)
         memcpy(chunk + GF_PNG_HEAD_BYTES, data, size);
     const enum gf_status status =
@@ -464,8 +463,7 @@ static enum gf_status write_headed(struct gf_output *output, const char *type, c
     if (blob->size > GF_PNG_CHUNK_LONGEST - head_size)
         return GF_OK;
     unsigned char *const data = malloc(head_size + blob->size);
-    if (!data)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(data, error);
     memcpy(data, head, head_size);
     memcpy(data + head_size, blob->data, blob->size);
     const enum gf_status status =
@@ -484,8 +482,7 @@ static enum gf_status write_packed(struct gf_output *output, const char *type, c
     if (!packed.data || compress(packed.data, &size, blob->data, (uLong)blob->size) != Z_OK)
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     packed.size = size;
-    if (!status)
-        status = write_headed(output, type, head, head_size, &packed, error);
+    GF_THEN(status, write_headed(output, type, head, head_size, &packed, error));
     free(packed.data);
     return status;
 }
@@ -496,8 +493,7 @@ static enum gf_status write_iptc(struct gf_output *output, const struct gf_blob 
 {
     static const char head[] = GF_PNG_RAW_PROFILE "iptc\0"; /* keyword, zero, method 0 */
     struct gf_blob text;
-    if (!png_make_raw_profile("iptc", iptc, &text))
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(png_make_raw_profile("iptc", iptc, &text), error);
     const enum gf_status status = write_packed(output, "zTXt", head, sizeof head, &text, error);
     free(text.data);
     return status;
@@ -557,8 +553,7 @@ static enum gf_status write_text(struct gf_output *output, const struct gf_text 
     enum { PACKED_FROM = 1024 };
     struct gf_text png;
     bool latin1;
-    if (!gf_text_as_png(text, &png, &latin1))
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(gf_text_as_png(text, &png, &latin1), error);
     const bool packed = png.text.size >= PACKED_FROM;
     const size_t keyword = strlen((const char *)png.head.data) + 1;
     struct gf_blob head = {.data = malloc(png.head.size + 2)};

@@ -241,8 +241,7 @@ static GF_CHECKED enum gf_status png_frames_load(struct gf_png_source *still, st
 {
     struct growing read = {0};
     enum gf_status status = append_header(&read, still) ? GF_OK : gf_fail_memory(error);
-    if (!status)
-        status = read_chunks(still, &read, error);
+    GF_THEN(status, read_chunks(still, &read, error));
     if (!status && gf_input_is_stream(still->input))
         status = add_late_metadata(still, &read.file, error);
     if (status)
@@ -486,7 +485,6 @@ static size_t make_png(struct frames_source *source, const struct frame *frame)
     return (size_t)(to - source->png);
 }
 
-/* Draws the rows of a frame's PNG. */
 static enum gf_status draw_rows(struct frames_source *source, const struct frame *frame,
                                 struct gf_source *png, unsigned char *canvas,
                                 struct gf_error *error)
@@ -514,12 +512,9 @@ static enum gf_status decode_frame(struct frames_source *source, const struct fr
              (int)(frame - source->frame) + source->before);
     enum gf_status status =
         gf_input_open_memory(source->png, make_png(source, frame), name, &input, error);
-    if (!status)
-        status = gf_png_header_open(input, &whole->options, &png, error);
-    if (!status)
-        status = gf_png_start(png, error);
-    if (!status)
-        status = draw_rows(source, frame, &png->base, canvas, error);
+    GF_THEN(status, gf_png_header_open(input, &whole->options, &png, error));
+    GF_THEN(status, gf_png_start(png, error));
+    GF_THEN(status, draw_rows(source, frame, &png->base, canvas, error));
     if (png)
         png->base.close(&png->base);
     gf_input_close(input);
@@ -555,8 +550,7 @@ static enum gf_status frames_decode(struct gf_whole_source *whole, unsigned char
         source->png = malloc(whole->file.size + GF_PNG_CHUNK_LEAST);
     if (!source->row)
         source->row = malloc(row_bytes);
-    if (!source->png || !source->row)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(source->png && source->row, error);
     while (source->drawn <= whole->frame - source->before)
         GF_TRY(draw_next(source, pixels, error));
     return GF_OK;
@@ -615,8 +609,7 @@ enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_option
     enum gf_status status = gf_choose_page(gf_png_name(still), gf_input_page(input),
                                            still->base.stored.pages, options, &page, error);
     const bool frames = still->base.stored.is_animation && (page > 0 || pages.last > 0);
-    if (!status)
-        status = frames ? open_frames(still, source, error) : gf_png_start(still, error);
+    GF_THEN(status, frames ? open_frames(still, source, error) : gf_png_start(still, error));
     if (status || frames)
         still->base.close(&still->base);
     else

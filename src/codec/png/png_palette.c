@@ -197,9 +197,8 @@ static enum gf_status give_up(struct palette_sink *sink, struct gf_error *error)
     gf_warn(&sink->options, "%s: has more than %d colours: it is written without a palette",
             gf_output_name(sink->output), COLOURS_MOST);
     enum gf_status status = set_header(sink, 8, gf_png_colour_type(format), error);
-    if (!status)
-        status =
-            gf_png_stripes_open(sink->output, format, false, &sink->options, &sink->stripes, error);
+    GF_THEN(status, gf_png_stripes_open(sink->output, format, false, &sink->options, &sink->stripes,
+                                        error));
     for (int y = 0; !status && y < sink->row; y++) {
         const unsigned char *const indices = sink->indices + (size_t)y * (size_t)format.width;
         for (int x = 0; x < format.width; x++) {
@@ -347,8 +346,7 @@ static enum gf_status start(struct palette_sink *sink, const struct gf_metadata 
     sink->bits = sink->fixed ? bits_for(sink->table.colours) : 8;
     sink->indices = malloc(sink->fixed ? width : width * (size_t)sink->format.height);
     sink->packed = malloc(width * 4);
-    if (!sink->indices || !sink->packed)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(sink->indices && sink->packed, error);
     if (reduces)
         GF_TRY(png_hold_open(&sink->held, sink->format, error));
     GF_TRY(gf_png_write_header(sink->output, sink->format, sink->bits, PALETTE_TYPE, error));
@@ -361,9 +359,7 @@ static enum gf_status start(struct palette_sink *sink, const struct gf_metadata 
 enum gf_status gf_png_palette_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                         struct gf_error *error)
 {
-    struct palette_sink *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct palette_sink, opened, error);
     opened->base =
         (struct gf_sink){.write = palette_write, .finish = palette_finish, .close = palette_close};
     opened->output = order->output;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/memory/buffers.h"
 #include "base/threads/ordered.h"
 #include "codec/common/checks.h"
@@ -68,13 +69,6 @@ static struct gf_png_idat *png_idat_open(struct gf_input *input, const struct gf
         return idat;
     free(idat);
     return NULL;
-}
-
-static void png_idat_close(struct gf_png_idat *idat)
-{
-    if (idat)
-        gf_inflate_close(idat->inflate);
-    free(idat);
 }
 
 static bool read_up_to(struct gf_png_idat *idat, void *data, size_t size, size_t *got,
@@ -367,9 +361,7 @@ enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format forma
                                   int stripe_rows, const struct gf_options *options,
                                   struct gf_png_pixels **pixels, struct gf_error *error)
 {
-    struct gf_png_pixels *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_NEW(struct gf_png_pixels, opened, error);
     opened->input = input;
     opened->options = options;
     opened->begin = gf_input_position(input);
@@ -404,7 +396,9 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels)
     for (int i = 0; i < pixels->slots; i++)
         gf_pages_free(pixels->slot[i], pixels->slot_bytes);
     gf_pages_free(pixels->above, pixels->above_bytes);
-    png_idat_close(pixels->idat);
+    if (pixels->idat)
+        gf_inflate_close(pixels->idat->inflate);
+    free(pixels->idat);
     free(pixels);
 }
 

@@ -72,8 +72,7 @@ static _Noreturn void on_error(png_structp png, png_const_charp text)
     struct gf_png_source *const source = png_get_error_ptr(png);
     if (!source->status && errno == ENOMEM)
         fail_memory(source);
-    if (!source->status)
-        source->status = fail_damaged(source, source->ended, text, source->error);
+    GF_THEN(source->status, fail_damaged(source, source->ended, text, source->error));
     longjmp(source->escape, 1);
 }
 
@@ -192,9 +191,9 @@ static GF_CHECKED enum gf_status png_read_late_metadata(struct gf_png_source *so
     const int64_t next =
         gf_input_position(source->input) + gf_png_get_be32(source->chunk_head) + GF_PNG_CRC_BYTES;
     bool frameless;
-    if (!gf_png_add_late_metadata(&source->base.metadata, source->input, next, &source->options,
-                                  &frameless))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(gf_png_add_late_metadata(&source->base.metadata, source->input, next,
+                                          &source->options, &frameless),
+                 error);
     if (frameless && source->frames == 1 && !source->first_is_frame)
         source->frames = 0; /* nothing is missing: it is a still picture */
     return GF_OK;
@@ -254,12 +253,6 @@ static void png_read_header(struct gf_png_source *source)
 enum { DEFLATE_RATIO_MAX = 1032 }; /* deflate's highest ratio: 258 bytes from two bits */
 
 /* ---- functions that run under setjmp (none has locals that must survive longjmp) ---- */
-
-static bool little_endian(void)
-{
-    const uint16_t one = 1;
-    return *(const unsigned char *)&one;
-}
 
 /* Whether the zlib stream may refer to any byte of its last 32 KB. A stream can state a smaller
  * window, which deflate.h does not enforce. */
@@ -345,7 +338,7 @@ static void start(struct gf_png_source *source)
         start_indices(source);
     else
         png_set_expand(source->png);
-    if (little_endian())
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
         png_set_swap(source->png);
     (void)png_set_interlace_handling(source->png);
     png_read_update_info(source->png, source->info);
@@ -593,9 +586,7 @@ static struct gf_stored stored_in(const struct gf_png_source *source)
 enum gf_status gf_png_header_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_png_source **source, struct gf_error *error)
 {
-    struct gf_png_source *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_NEW(struct gf_png_source, opened, error);
     opened->base = (struct gf_source){.metadata = {.orientation = 1},
                                       .read = png_read,
                                       .finish = png_finish,
@@ -604,10 +595,8 @@ enum gf_status gf_png_header_open(struct gf_input *input, const struct gf_option
     opened->input = input;
     opened->options = *options;
     enum gf_status status = png_attempt(opened, png_read_header, error);
-    if (!status)
-        status = check_size(opened, error);
-    if (!status)
-        status = png_read_late_metadata(opened, error);
+    GF_THEN(status, check_size(opened, error));
+    GF_THEN(status, png_read_late_metadata(opened, error));
     if (status) {
         png_close(&opened->base);
         return status;

@@ -21,11 +21,6 @@ enum {
     FLUSH_BYTES = 16 /* the most bytes of an empty block and a few bits */
 };
 
-static int at_least_one(size_t count)
-{
-    return count > 1 ? (int)count : 1;
-}
-
 static struct gf_png_layout png_layout_make(int height, size_t row_bytes, int bpp, int level)
 {
     struct gf_png_layout layout = {
@@ -35,7 +30,7 @@ static struct gf_png_layout png_layout_make(int height, size_t row_bytes, int bp
     if (level == GF_PNG_FAST_LEVEL)
         layout.rows = gf_png_mark_rows(row_bytes, height);
     else
-        layout.rows = at_least_one(STRIPE_BYTES / filtered);
+        layout.rows = filtered < STRIPE_BYTES ? (int)(STRIPE_BYTES / filtered) : 1;
     layout.rows = layout.rows < height ? layout.rows : height;
     layout.count = (height + layout.rows - 1) / layout.rows;
     if (level > GF_PNG_FAST_LEVEL)
@@ -290,9 +285,7 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
                                    const struct gf_options *options,
                                    struct gf_png_stripes **stripes, struct gf_error *error)
 {
-    struct gf_png_stripes *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_png_stripes, opened, error);
     opened->output = output;
     opened->format = format;
     opened->adler = 1;
@@ -304,8 +297,7 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
         open_slots(opened) && open_packers(opened) ? GF_OK : gf_fail_memory(error);
     const struct gf_ordered_setup setup = {
         .call = pack, .context = opened, .threads = opened->packers, .slots = opened->slots};
-    if (!status)
-        status = gf_ordered_open(&setup, &opened->ordered, error);
+    GF_THEN(status, gf_ordered_open(&setup, &opened->ordered, error));
     if (status) {
         gf_png_stripes_close(opened);
         return status;

@@ -102,9 +102,7 @@ static enum gf_status png_picture_sink_open(const struct gf_sink_order *order,
         gf_png_wants_palette(order->output, format, order->metadata, order->options))
         return gf_png_palette_sink_open(order, sink, error);
     const struct gf_format packed = stripes_format(format, order->options->depth);
-    struct png_sink *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_NEW(struct png_sink, opened, error);
     opened->base = (struct gf_sink){.write = png_write,
                                     .finish = png_finish,
                                     .close = png_close,
@@ -116,8 +114,7 @@ static enum gf_status png_picture_sink_open(const struct gf_sink_order *order,
                                                 gf_png_colour_type(format), error);
     if (order->options->depth == 1 && !(opened->packed = malloc(gf_row_bytes(packed))) && !status)
         status = gf_fail_memory(error);
-    if (!status)
-        status = gf_png_write_metadata(order->output, order->metadata, error);
+    GF_THEN(status, gf_png_write_metadata(order->output, order->metadata, error));
     if (!status && order->options->png_level == GF_PNG_FAST_LEVEL)
         status = gf_png_mark_write(order->output,
                                    gf_png_mark_rows(gf_row_bytes(packed), format.height), error);
@@ -251,12 +248,10 @@ static enum gf_status make_png(const struct gf_whole_sink *sink, struct gf_outpu
         &sink->options};
     struct gf_sink *frame = NULL;
     enum gf_status status = png_picture_sink_open(&order, &frame, error);
-    if (!status)
-        status = frame->write(frame, box.height,
-                              animation->shown + (size_t)box.y * pitch + (size_t)box.x * pixel,
-                              pitch, error);
-    if (!status)
-        status = frame->finish(frame, error);
+    GF_THEN(status, frame->write(frame, box.height,
+                                 animation->shown + (size_t)box.y * pitch + (size_t)box.x * pixel,
+                                 pitch, error));
+    GF_THEN(status, frame->finish(frame, error));
     if (frame)
         frame->close(frame);
     return status;
@@ -268,12 +263,9 @@ static enum gf_status write_frame(const struct gf_whole_sink *sink, struct gf_er
     unsigned char *bytes = NULL;
     size_t size;
     enum gf_status status = gf_output_open_memory(gf_output_name(sink->output), &png, error);
-    if (!status)
-        status = make_png(sink, png, error);
-    if (!status)
-        status = gf_output_commit(png, error);
-    if (!status)
-        status = write_control(sink, error);
+    GF_THEN(status, make_png(sink, png, error));
+    GF_THEN(status, gf_output_commit(png, error));
+    GF_THEN(status, write_control(sink, error));
     if (!status) {
         bytes = gf_output_take(png, &size);
         status = write_pixels(sink, bytes, size, error);
@@ -289,17 +281,13 @@ static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
 {
     unsigned char count[GF_PNG_CHUNK_LEAST + GF_PNG_ANIMATION_BYTES];
     const struct gf_format format = sink->format;
-    struct animation *const animation = calloc(1, sizeof *animation);
-    if (!animation)
-        return gf_fail_memory(error);
+    GF_NEW(struct animation, animation, error);
     sink->animation = animation;
     animation->shown = malloc(gf_row_bytes(format) * (size_t)format.height);
-    if (!animation->shown)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(animation->shown, error);
     enum gf_status status = gf_png_write_header(sink->output, format, sink->options.depth,
                                                 gf_png_colour_type(format), error);
-    if (!status)
-        status = gf_png_write_metadata(sink->output, &sink->metadata, error);
+    GF_THEN(status, gf_png_write_metadata(sink->output, &sink->metadata, error));
     animation->count_at = gf_output_size(sink->output);
     return status ? status : gf_output_write(sink->output, count, make_count(sink, count), error);
 }
@@ -309,9 +297,8 @@ static enum gf_status animation_add(struct gf_whole_sink *sink, struct gf_error 
     const struct gf_duration *const given = sink->base.duration;
     const struct gf_duration duration = given ? *given : (struct gf_duration){0, 0};
     const struct gf_format format = sink->format;
-    enum gf_status status = sink->animation ? GF_OK : begin(sink, error);
-    if (status)
-        return status;
+    GF_TRY(sink->animation ? GF_OK : begin(sink, error));
+    enum gf_status status = GF_OK;
     struct animation *const animation = sink->animation;
     struct gf_image before = {.format = format, .pitch = gf_row_bytes(format)}, after = before;
     before.data = animation->shown;

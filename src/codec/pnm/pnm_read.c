@@ -516,8 +516,7 @@ enum gf_status gf_pnm_source_open(struct gf_input *input, const struct gf_option
                                   struct gf_source **source, struct gf_error *error)
 {
     struct pnm_source *const pnm = malloc(sizeof *pnm);
-    if (!pnm)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(pnm, error);
     memset(pnm, 0, offsetof(struct pnm_source, reader.buffer));
     pnm->base = (struct gf_source){.metadata = {.orientation = 1},
                                    .read = pnm_read,
@@ -529,12 +528,10 @@ enum gf_status gf_pnm_source_open(struct gf_input *input, const struct gf_option
     pnm->options = *options;
     gf_input_set_threads(input, gf_codec_threads(options));
     enum gf_status status = read_header(pnm);
-    if (!status)
-        status = check_length(pnm);
+    GF_THEN(status, check_length(pnm));
     pnm->at = -1;
     pnm->data = gf_input_position(input) - (int64_t)(pnm->reader.end - pnm->reader.first);
-    if (!status)
-        status = prepare_rows(pnm);
+    GF_THEN(status, prepare_rows(pnm));
     if (status) {
         pnm_close(&pnm->base);
         return status;

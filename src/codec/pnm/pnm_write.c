@@ -91,9 +91,7 @@ static enum gf_status open_sink(const struct gf_sink_order *order, enum gf_file_
                                 struct gf_sink **sink, struct gf_error *error)
 {
     const struct gf_format format = order->format;
-    struct pnm_sink *const pnm = calloc(1, sizeof *pnm);
-    if (!pnm)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_NEW(struct pnm_sink, pnm, error);
     pnm->base = (struct gf_sink){.write = pnm_write, .finish = pnm_finish, .close = pnm_close};
     pnm->output = order->output;
     pnm->format = format;
@@ -105,8 +103,7 @@ static enum gf_status open_sink(const struct gf_sink_order *order, enum gf_file_
         if (!pnm->converted)
             status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
-    if (!status)
-        status = write_header(pnm, file_format, error);
+    GF_THEN(status, write_header(pnm, file_format, error));
     if (status) {
         pnm_close(&pnm->base);
         return status;

@@ -189,8 +189,7 @@ enum gf_status gf_qoi_source_open(struct gf_input *input, const struct gf_option
                                   struct gf_source **source, struct gf_error *error)
 {
     struct qoi_source *const qoi = malloc(sizeof *qoi);
-    if (!qoi)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(qoi, error);
     memset(qoi, 0, offsetof(struct qoi_source, buffer));
     qoi->base = (struct gf_source){.metadata = {.orientation = 1},
                                    .read = qoi_read,
@@ -350,9 +349,7 @@ enum gf_status gf_qoi_sink_open(const struct gf_sink_order *order, struct gf_sin
                                 struct gf_error *error)
 {
     const struct gf_format format = order->format;
-    struct qoi_sink *const qoi = calloc(1, sizeof *qoi);
-    if (!qoi)
-        return gf_fail_memory(error);
+    GF_NEW(struct qoi_sink, qoi, error);
     qoi->base =
         (struct gf_sink){.write = qoi_write, .finish = qoi_sink_finish, .close = qoi_sink_close};
     qoi->output = order->output;

@@ -133,8 +133,7 @@ static enum gf_status open_raw(const struct gf_whole_source *source, bool *damag
                                libraw_data_t **opened, struct gf_error *error)
 {
     libraw_data_t *const raw = *opened = calls.libraw_init(0);
-    if (!raw)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(raw, error);
     calls.libraw_set_dataerror_handler(raw, on_damage, damaged);
     calls.libraw_set_progress_handler(raw, on_progress, NULL);
     raw->params.use_camera_wb = 1;
@@ -222,8 +221,7 @@ static enum gf_status raw_decode(struct gf_whole_source *source, unsigned char *
     bool damaged = false;
     calls.omp_set_num_threads(gf_library_threads(&source->options));
     enum gf_status status = open_raw(source, &damaged, &raw, error);
-    if (!status)
-        status = develop(source, raw, &image, error);
+    GF_THEN(status, develop(source, raw, &image, error));
     if (!status && (image->width != format.width || image->height != format.height ||
                     image->colors != format.channels || image->bits != format.bits))
         status = gf_whole_source_fail(source, "its picture is another than its header says", error);
@@ -363,8 +361,7 @@ static enum gf_status read_header(struct gf_whole_source *source, struct gf_erro
     libraw_data_t *raw = NULL;
     bool damaged = false;
     enum gf_status status = open_raw(source, &damaged, &raw, error);
-    if (!status)
-        status = describe(source, raw, error);
+    GF_THEN(status, describe(source, raw, error));
     if (raw)
         calls.libraw_close(raw);
     return status || read_metadata(source) ? status : gf_fail_memory(error);

@@ -98,8 +98,7 @@ static enum gf_status read_piece(void *context, int thread, int item, struct gf_
               width = end - x;
     uint32_t *const pixels = malloc((size_t)width * (size_t)source->band_rows * sizeof *pixels);
     (void)thread;
-    if (!pixels)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(pixels, error);
     calls.openslide_read_region(source->slide, pixels, llround(x * source->downsample),
                                 llround(source->band_first * source->downsample), source->level,
                                 width, source->band_rows);
@@ -121,8 +120,7 @@ static enum gf_status read_band(struct slide_source *source, struct gf_error *er
     const size_t row_bytes = gf_row_bytes(source->base.format);
     if (!source->band)
         source->band = malloc(row_bytes * (size_t)source->piece_rows);
-    if (!source->band)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(source->band, error);
     source->band_first = source->row / source->piece_rows * source->piece_rows;
     source->band_rows = bottom - source->band_first < source->piece_rows
                             ? bottom - source->band_first
@@ -267,8 +265,7 @@ static enum gf_status read_profile(struct slide_source *source, struct gf_error 
     if (size <= 0 || size > GF_METADATA_MAX)
         return GF_OK;
     *icc = (struct gf_blob){malloc((size_t)size), (size_t)size};
-    if (!icc->data)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(icc->data, error);
     icc_calls.openslide_read_icc_profile(source->slide, icc->data);
     return calls.openslide_get_error(source->slide) ? fail(source, "", error) : GF_OK;
 }
@@ -347,9 +344,7 @@ enum gf_status gf_slide_source_open(struct gf_input *input, const struct gf_opti
                        "or memory",
                        name);
     }
-    struct slide_source *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct slide_source, opened, error);
     *opened = (struct slide_source){.base = {.metadata = {.orientation = 1},
                                              .read = slide_read,
                                              .take_level = slide_take_level,

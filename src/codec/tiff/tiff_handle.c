@@ -121,12 +121,9 @@ enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *inpu
                                 .directory = directory,
                                 .name = input ? gf_input_name(input) : gf_output_name(output)};
     gf_tiff_begin(handle);
-    const enum gf_status status = directory ? make_header(handle, error) : GF_OK;
-    if (status)
-        return status;
+    GF_TRY(directory ? make_header(handle, error) : GF_OK);
     TIFFOpenOptions *const options = gf_tiff.TIFFOpenOptionsAlloc();
-    if (!options)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(options, error);
     gf_tiff.TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, handle);
     gf_tiff.TIFFOpenOptionsSetWarningHandlerExtR(options, ignore, handle);
     /* The name is empty, since libtiff's messages begin with the name. */

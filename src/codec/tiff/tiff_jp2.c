@@ -69,12 +69,10 @@ enum gf_status gf_tiff_read_jp2(struct gf_tiff_source *tiff, int thread, uint32_
         return gf_fail_truncated(error, handle->name, tiff->band_first, tiff->layout.format.height);
     unsigned char *const data = malloc((size_t)bytes);
     enum gf_status status = data ? GF_OK : gf_fail_memory(error);
-    if (!status)
-        status = gf_input_read_at(tiff->input, (int64_t)offset, data, (size_t)bytes, &got, error);
-    if (!status)
-        status = gf_input_open_memory(data, got, handle->name, &tile, error);
-    if (!status)
-        status = decode(tiff, tile, tiff->buffer[thread], error);
+    GF_THEN(status,
+            gf_input_read_at(tiff->input, (int64_t)offset, data, (size_t)bytes, &got, error));
+    GF_THEN(status, gf_input_open_memory(data, got, handle->name, &tile, error));
+    GF_THEN(status, decode(tiff, tile, tiff->buffer[thread], error));
     gf_input_close(tile);
     free(data);
     return status;

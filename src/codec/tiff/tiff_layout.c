@@ -128,8 +128,7 @@ static enum gf_status read_palette(const struct gf_tiff_handle *handle,
      * it. */
     unsigned char *const narrow = calloc(bits == 16 ? 65536 : 256, bits == 16 ? 6 : 3);
     uint16_t *const words = (uint16_t *)(void *)narrow;
-    if (!(layout->palette = narrow))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(layout->palette = narrow, error);
     for (int i = 0; i < 3 * count; i++)
         greatest = colour[i % 3][i / 3] > greatest ? colour[i % 3][i / 3] : greatest;
     /* Some writers store 8 bits although a TIFF's palette has 16. */
@@ -262,18 +261,15 @@ enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
     gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_IMAGEWIDTH, &width);
     gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_IMAGELENGTH, &height);
     enum gf_status status = gf_size_check(handle->name, width, height, options, error);
-    if (!status)
-        status = read_photometric(handle, layout, error);
+    GF_THEN(status, read_photometric(handle, layout, error));
     if (!status && layout->colour == GF_TIFF_DISPLAY)
         status = check_display(handle, error);
     else if (!status)
         status = read_numbers(handle, options, layout, error);
-    if (!status)
-        status = check_kind(handle, layout, error);
+    GF_THEN(status, check_kind(handle, layout, error));
     if (!status && layout->colour == GF_TIFF_PALETTE)
         status = read_palette(handle, layout, error);
-    if (!status)
-        status = read_tiles(handle, width, height, layout, error);
+    GF_THEN(status, read_tiles(handle, width, height, layout, error));
     if (status)
         return status;
     if (layout->colour != GF_TIFF_DISPLAY)

@@ -513,9 +513,7 @@ static GF_CHECKED enum gf_status tiff_open_page(struct gf_input *input, int page
                                                 const struct gf_options *options,
                                                 struct gf_source **source, struct gf_error *error)
 {
-    struct gf_tiff_source *const tiff = calloc(1, sizeof *tiff);
-    if (!tiff)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_tiff_source, tiff, error);
     tiff->base = (struct gf_source){.metadata = {.orientation = 1},
                                     .take_level = tiff_take_level,
                                     .window = tiff_window,
@@ -568,10 +566,8 @@ static enum gf_status find_next(struct pages_source *pages, uint64_t *directory,
 {
     struct gf_tiff_handle *const walk = &pages->walk;
     const struct gf_tiff_source *const page = (struct gf_tiff_source *)pages->page;
-    const enum gf_status status =
-        walk->tiff ? GF_OK : gf_tiff_open(walk, pages->input, NULL, "rmD", page->directory, error);
-    if (status)
-        return status;
+    GF_TRY(walk->tiff ? GF_OK
+                      : gf_tiff_open(walk, pages->input, NULL, "rmD", page->directory, error));
     gf_tiff_begin(walk);
     if (!gf_tiff.TIFFReadDirectory(walk->tiff))
         return gf_tiff_fail(walk, -1, 0, error);
@@ -595,9 +591,8 @@ static enum gf_status pages_next(struct gf_source *base, bool *found, struct gf_
     enum gf_status status = find_next(pages, &directory, error);
     close_page(pages);
     pages->number++;
-    if (!status)
-        status = tiff_open_page(pages->input, pages->number, directory, &pages->options,
-                                &pages->page, error);
+    GF_THEN(status, tiff_open_page(pages->input, pages->number, directory, &pages->options,
+                                   &pages->page, error));
     if (!status)
         take_page(pages);
     return status;
@@ -644,9 +639,7 @@ static enum gf_status begin(struct pages_source *pages, struct gf_pages wanted,
 static enum gf_status open_pages(struct gf_input *input, const struct gf_options *options,
                                  struct gf_source **source, struct gf_error *error)
 {
-    struct pages_source *const pages = calloc(1, sizeof *pages);
-    if (!pages)
-        return gf_fail_memory(error);
+    GF_NEW(struct pages_source, pages, error);
     pages->base = (struct gf_source){
         .metadata = {.orientation = 1}, .read = pages_read, .close = pages_close};
     pages->input = input;

@@ -64,8 +64,7 @@ static enum gf_status open_coder(struct tiles *tiles, struct coder *coder, struc
 {
     const struct gf_tiff_coding *const coding = &tiles->coding;
     coder->pixels = malloc(tile_bytes(coding) + gf_row_bytes(coding->format));
-    if (!coder->pixels)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(coder->pixels, error);
     GF_TRY(gf_output_open_memory(gf_output_name(tiles->output), &coder->output, error));
     GF_TRY(gf_tiff_open(&coder->handle, NULL, coder->output, tiles->mode, 0, error));
     return gf_tiff_set_coding(&coder->handle, coding) ? GF_OK
@@ -302,8 +301,7 @@ static enum gf_status make_head(struct tiles *tiles, struct gf_output *head, str
     enum gf_status status = write_promises(head, error);
     for (int i = 0; !status && i < tiles->pyramid.levels; i++) {
         status = describe(tiles, handle, i, &tiles->metadata, &options, error);
-        if (!status)
-            status = write_directory(tiles, handle, i, error);
+        GF_THEN(status, write_directory(tiles, handle, i, error));
     }
     handle->output = handle->exif = NULL;
     return status;
@@ -319,8 +317,7 @@ static enum gf_status append(struct tiles *tiles, struct gf_output *from, struct
     for (int64_t at = 0; !status && at < end; at += PIECE) {
         const size_t size = end - at < PIECE ? (size_t)(end - at) : PIECE;
         status = gf_output_read_at(from, at, piece, size, error);
-        if (!status)
-            status = gf_output_write(tiles->output, piece, size, error);
+        GF_THEN(status, gf_output_write(tiles->output, piece, size, error));
     }
     free(piece);
     return status;
@@ -354,14 +351,10 @@ static enum gf_status finish_cog(struct tiles *tiles, struct gf_error *error)
     const char *const name = gf_output_name(tiles->output);
     struct gf_output *head = NULL, *exif = NULL;
     enum gf_status status = gf_output_open_memory(name, &head, error);
-    if (!status)
-        status = gf_output_open_memory(name, &exif, error);
-    if (!status)
-        status = make_heads(tiles, head, exif, error);
-    if (!status)
-        status = append(tiles, head, error);
-    if (!status)
-        status = append(tiles, exif, error);
+    GF_THEN(status, gf_output_open_memory(name, &exif, error));
+    GF_THEN(status, make_heads(tiles, head, exif, error));
+    GF_THEN(status, append(tiles, head, error));
+    GF_THEN(status, append(tiles, exif, error));
     for (int i = tiles->pyramid.levels - 1; !status && i >= 0; i--)
         status = append(tiles, tiles->level[i].spool, error);
     gf_output_close(head);
@@ -498,8 +491,7 @@ enum gf_status gf_tiff_store_open(const struct gf_sink_order *order, struct gf_p
     GF_TRY(check(order, &choice, pyramid->tile_width, error));
     GF_TRY(gf_tiff_coding_of(order, &coding, error));
     struct tiles *const tiles = calloc(1, sizeof *tiles + (size_t)threads * sizeof *tiles->coder);
-    if (!tiles)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(tiles, error);
     tiles->base = (struct gf_tile_store){.options = &tiles->options,
                                          .encode = tiles_encode,
                                          .put = tiles_put,

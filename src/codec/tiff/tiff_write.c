@@ -110,8 +110,7 @@ static enum gf_status tiff_turn(struct gf_sink *sink, const struct gf_sink_order
     tiff->row_bytes = gf_tiff_row_bytes(order->format, order->options->depth);
     free(tiff->rows);
     tiff->rows = malloc(tiff->row_bytes * (size_t)tiff->coding.strip_rows);
-    if (!tiff->rows)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(tiff->rows, error);
     const uint64_t bytes = (uint64_t)tiff->row_bytes * (unsigned)order->format.height;
     if (!handle->tiff)
         GF_TRY(gf_tiff_open(handle, NULL, order->output,
@@ -136,9 +135,7 @@ enum gf_status gf_tiff_sink_open(const struct gf_sink_order *order, struct gf_si
 {
     if (order->options->pyramid || order->options->tile_size)
         return open_tiles(order, sink, error);
-    struct tiff_sink *const tiff = calloc(1, sizeof *tiff);
-    if (!tiff)
-        return gf_fail_memory(error);
+    GF_NEW(struct tiff_sink, tiff, error);
     tiff->base = (struct gf_sink){.write = tiff_write, .finish = tiff_finish, .close = tiff_close};
     tiff->paged = order->metadata && order->metadata->animated;
     if (tiff->paged) {

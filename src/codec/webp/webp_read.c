@@ -276,8 +276,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     webp->alpha = webp->animated ? shows_through(webp, width, height) : flags & ALPHA_FLAG;
     GF_TRY(gf_whole_source_describe(whole, width, height, webp->alpha ? 4 : 3, 8,
                                     library_bytes(webp), error));
-    if (!read_metadata(webp))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(read_metadata(webp), error);
     return GF_OK;
 }
 

@@ -231,14 +231,11 @@ static enum gf_status encode(const struct gf_whole_sink *sink, struct gf_rectang
 static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
 {
     const struct gf_format format = sink->format;
-    struct animation *const animation = calloc(1, sizeof *animation);
-    if (!animation)
-        return gf_fail_memory(error);
+    GF_NEW(struct animation, animation, error);
     sink->animation = animation;
     animation->before = malloc(gf_row_bytes(format) * (size_t)format.height);
     animation->mux = gf_webp.WebPNewInternal(WEBP_MUX_ABI_VERSION);
-    if (!animation->before || !animation->mux)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(animation->before && animation->mux, error);
     const WebPMuxAnimParams params = {
         .loop_count = (int)(sink->loops < LOOPS_MOST ? sink->loops : LOOPS_MOST)};
     return gf_webp.WebPMuxSetAnimationParams(animation->mux, &params) == WEBP_MUX_OK &&
@@ -278,8 +275,7 @@ static enum gf_status webp_add(struct gf_whole_sink *sink, struct gf_error *erro
     if (sink->frames)
         area = find_area(sink);
     enum gf_status status = encode(sink, area, &blends, &encoder, error);
-    if (!status)
-        status = push(sink, area, blends, &encoder.writer, error);
+    GF_THEN(status, push(sink, area, blends, &encoder.writer, error));
     gf_webp.WebPMemoryWriterClear(&encoder.writer);
     unsigned char *const before = ((struct animation *)sink->animation)->before;
     ((struct animation *)sink->animation)->before = sink->pixels;
@@ -327,9 +323,8 @@ static enum gf_status webp_encode(struct gf_whole_sink *sink, struct gf_error *e
     status = encode_picture(sink, &encoder, status, error);
     const WebPData data = {encoder.writer.mem, encoder.writer.size};
     const bool bare = !metadata->icc.size && !metadata->exif.size && !metadata->xmp.size;
-    if (!status)
-        status = bare ? gf_output_write(sink->output, data.bytes, data.size, error)
-                      : write_with_metadata(sink, &data, error);
+    GF_THEN(status, bare ? gf_output_write(sink->output, data.bytes, data.size, error)
+                         : write_with_metadata(sink, &data, error));
     gf_webp.WebPMemoryWriterClear(&encoder.writer);
     return status;
 }

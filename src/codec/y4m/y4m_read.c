@@ -89,13 +89,6 @@ static char *next_parameter(char **at)
     return parameter;
 }
 
-static enum gf_status fail_parameter(const char *name, const char *parameter,
-                                     struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_INPUT, "%s: '%.40s' in the header of a Y4M is not supported",
-                   name, parameter);
-}
-
 static bool set_side(const char *text, int *side)
 {
     char *end;
@@ -156,7 +149,8 @@ enum gf_status gf_y4m_parse(const char *header, const char *name, struct gf_yuv 
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: the header of a Y4M is missing", name);
     while ((parameter = next_parameter(&at)) != NULL) {
         if (!set_parameter(parameter, yuv, &has_chroma, &has_range))
-            return fail_parameter(name, parameter, error);
+            return gf_fail(error, GF_ERROR_INPUT,
+                           "%s: '%.40s' in the header of a Y4M is not supported", name, parameter);
     }
     if (!yuv->width || !yuv->height)
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: the header of a Y4M states no size",
@@ -337,8 +331,7 @@ static enum gf_status read_frame(struct y4m_source *y4m, struct gf_error *error)
     }
     if (!y4m->own)
         y4m->own = gf_pages_alloc_sparse(y4m->bytes);
-    if (!y4m->own)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(y4m->own, error);
     y4m->is_part = y4m->seeks && is_part(y4m, y4m->window);
     if (y4m->is_part) {
         y4m->frame = y4m->own;
@@ -476,9 +469,7 @@ static enum gf_status read_lines(struct y4m_source *y4m, const struct gf_options
 enum gf_status gf_y4m_source_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_source **source, struct gf_error *error)
 {
-    struct y4m_source *const y4m = calloc(1, sizeof *y4m);
-    if (!y4m)
-        return gf_fail_memory(error);
+    GF_NEW(struct y4m_source, y4m, error);
     y4m->base = (struct gf_source){.metadata = {.orientation = 1},
                                    .read = y4m_read,
                                    .window = y4m_window,
@@ -488,8 +479,7 @@ enum gf_status gf_y4m_source_open(struct gf_input *input, const struct gf_option
     y4m->input = input;
     y4m->options = *options;
     enum gf_status status = read_lines(y4m, options, error);
-    if (!status)
-        status = gf_memory_check_proportion(&y4m->base, input, options, error);
+    GF_THEN(status, gf_memory_check_proportion(&y4m->base, input, options, error));
     if (status)
         y4m_close(&y4m->base);
     else

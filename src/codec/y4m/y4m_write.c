@@ -102,9 +102,7 @@ static enum gf_status write_lines(struct y4m_sink *y4m, const struct gf_metadata
 enum gf_status gf_y4m_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                 struct gf_error *error)
 {
-    struct y4m_sink *const y4m = calloc(1, sizeof *y4m);
-    if (!y4m)
-        return gf_fail_memory(error);
+    GF_NEW(struct y4m_sink, y4m, error);
     y4m->base = (struct gf_sink){.write = y4m_write,
                                  .finish = y4m_finish,
                                  .close = y4m_close,

@@ -285,8 +285,7 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
 {
     const struct gf_box *const box = stage->constants;
     const struct gf_format format = in->format;
-    const size_t samples = gf_samples(format);
-    const size_t width = (size_t)format.width;
+    const size_t samples = gf_samples(format), width = (size_t)format.width;
     struct work work;
     carve(&work, scratch, format, box->radius);
     memset(work.zeros, 0, gf_row_bytes(format));

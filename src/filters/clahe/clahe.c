@@ -109,8 +109,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     const struct clahe *const params_ = stage->params;
     const struct gf_tiles tiles = gf_tiles_of(statistic(params_), stage->in);
     uint16_t *const tables = make_tables(stage->histogram, params_->clip);
-    if (!tables)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(tables, error);
     const size_t bytes = tables_bytes(stage->in, &tiles);
     const enum gf_status status = gf_stage_constants(stage, sizeof(struct gf_clahe) + bytes, error);
     if (!status) {

@@ -213,8 +213,7 @@ enum gf_status gf_window_find(const struct gf_stage *stage, bool by_entropy,
     struct copy *const copy = calloc(1, sizeof *copy);
     const int w = cells_of(out.width, in.width, cells.columns),
               h = cells_of(out.height, in.height, cells.rows);
-    if (!copy)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(copy, error);
     copy->columns = cells.columns;
     copy->rows = cells.rows;
     copy->planes = by_entropy ? LEVELS : 1;

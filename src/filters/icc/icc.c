@@ -23,13 +23,6 @@ static bool is_gray(struct gf_format format)
     return gf_colour_channels(format) == 1;
 }
 
-/* A wrong name is reported as a wrong parameter. */
-static enum gf_status fail_named(enum gf_status status, const struct gf_error *why,
-                                 struct gf_error *error)
-{
-    return gf_fail(error, status == GF_ERROR_INPUT ? GF_ERROR_USAGE : status, "%s", why->text);
-}
-
 static enum gf_status check(const void *params, struct gf_error *error)
 {
     const struct icc *const icc = params;
@@ -39,7 +32,8 @@ static enum gf_status check(const void *params, struct gf_error *error)
     if (!status && *icc->from)
         status = gf_icc_load(icc->from, false, &from, &why);
     if (status)
-        return fail_named(status, &why, error);
+        /* a wrong name is a wrong parameter */
+        return gf_fail(error, status == GF_ERROR_INPUT ? GF_ERROR_USAGE : status, "%s", why.text);
     if ((to.size && !gf_icc_is_target(to)) || (from.size && !gf_icc_is_sound(from)))
         return gf_fail(error, GF_ERROR_USAGE, "%s: Little CMS cannot %s this profile",
                        from.size && !gf_icc_is_sound(from) ? icc->from : icc->to,

@@ -59,12 +59,6 @@ static size_t carve_small(struct small *small, void *base, const struct gf_stage
     return carver.used;
 }
 
-static size_t median_small_scratch(const struct gf_stage *stage)
-{
-    struct small small;
-    return carve_small(&small, NULL, stage);
-}
-
 static unsigned char *small_slot(const struct small *small, int row)
 {
     return small->slots + (size_t)((row + small->radius) % small->slot_count) * SLOT;
@@ -269,7 +263,7 @@ static size_t median_scratch(const struct gf_stage *stage, int rows)
     const int radius = median_radius(stage->params);
     struct work work;
     if (is_small(stage))
-        return median_small_scratch(stage);
+        return carve_small(&(struct small){0}, NULL, stage);
     const size_t size = carve(&work, NULL, stage);
     const size_t columns =
         may_have_columns(stage) ? gf_median_columns_scratch(stage->in, radius) : 0;

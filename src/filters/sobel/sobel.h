@@ -34,8 +34,7 @@ GF_HOST_DEVICE int gf_gradient_middle(int kernel)
 static inline bool gf_sobel_estimate_suffices(float scale)
 {
     for (int n = 1; n <= 255; n++) {
-        const double edge = (n - 0.5) / scale;
-        const double below = floor(edge * edge);
+        const double edge = (n - 0.5) / scale, below = floor(edge * edge);
         if (!(below < 2080800)) /* the largest square is 2 * 1020^2 */
             break;
         if (n - 0.5 - sqrt(below) * scale < 2.5e-4 || sqrt(below + 1) * scale - (n - 0.5) < 2.5e-4)

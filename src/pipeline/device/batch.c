@@ -57,12 +57,6 @@ static int pipeline_gather_crew(struct gf_pipeline *pipeline, int count)
     return pipeline->crew->count < count ? pipeline->crew->count : count;
 }
 
-/* Returns pipeline number 0..count - 1 of these. */
-static struct gf_pipeline *pipeline_of_crew(struct gf_pipeline *pipeline, int number)
-{
-    return pipeline->crew->member[number];
-}
-
 enum { PICTURES_AT_ONCE = 8 }; /* that a thread prepares before it gives them to the coders */
 
 struct gf_picture_name gf_picture_name(int picture)
@@ -130,8 +124,7 @@ enum gf_status gf_device_batch_open(struct gf_device_batch *batch, struct gf_pip
         return gf_fail(error, GF_ERROR_USAGE, "count=%d is negative", count);
     batch->before = calls->bind(pipeline->backend);
     enum gf_status status = gf_pipeline_check_stream(pipeline, stream, error);
-    if (!status)
-        status = take_device(batch, error);
+    GF_THEN(status, take_device(batch, error));
     if (status) {
         free(batch->ended);
         calls->unbind(pipeline->backend, batch->before);
@@ -304,7 +297,7 @@ static enum gf_status do_picture(void *context, int thread, int item, struct gf_
     const struct each *const each = context;
     (void)error;
     struct gf_pipeline *const pipeline = each->batch->pipeline;
-    each->work(each->context, each->crew ? pipeline_of_crew(pipeline, thread) : pipeline,
+    each->work(each->context, each->crew ? pipeline->crew->member[thread] : pipeline,
                each->pictures[item]);
     return GF_OK;
 }
@@ -325,8 +318,7 @@ enum gf_status gf_device_batch_finish(const struct gf_device_batch *batch, gf_pi
 {
     int *const pictures = malloc(((size_t)batch->count + 1) * sizeof *pictures), count = 0;
     struct each each = {batch, pictures, work, context, 0};
-    if (!pictures)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(pictures, error);
     for (int i = 0; i < batch->count; i++) {
         if (!batch->ended[i])
             pictures[count++] = i;

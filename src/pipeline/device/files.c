@@ -190,8 +190,7 @@ static enum gf_status decode_some(struct decoding *decoding, int first, int *cou
     *count = find_places(decoding, first, gf_pipeline_file_bytes_most(batch->pipeline), &bytes);
     if (bytes && batch->coders) {
         decoding->pinned = gf_buffer_pool_take_host(buffers, bytes);
-        if (!decoding->pinned)
-            return gf_fail_memory(error);
+        GF_ALLOCATED(decoding->pinned, error);
         gf_buffer_pool_pin(buffers, decoding->pinned);
     }
     batch->pipeline->holds_buffers = true;
@@ -223,8 +222,7 @@ static enum gf_status decode_and_copy(const struct decoding *decoding, struct gf
     if (!status && memcmp(&aligned.format, &image->format, sizeof aligned.format))
         status = gf_fail(error, GF_ERROR_USAGE, "%s: its format is not that of the result",
                          gf_picture_name(i).text);
-    if (!status)
-        status = gf_device_batch_copy(pipeline, image, &aligned, error);
+    GF_THEN(status, gf_device_batch_copy(pipeline, image, &aligned, error));
     gf_pipeline_free_images(pipeline, &aligned, 1);
     return status;
 }
@@ -265,8 +263,7 @@ enum gf_status gf_decode_batch(struct gf_pipeline *pipeline, int count, const vo
     enum gf_status status = decoding.files ? await(&decoding, error) : gf_fail_memory(error);
     for (int first = 0, some; !status && first < count; first += some)
         status = decode_some(&decoding, first, &some, error);
-    if (!status)
-        status = gf_device_batch_finish(&decoding.batch, decode_alone, &decoding, error);
+    GF_THEN(status, gf_device_batch_finish(&decoding.batch, decode_alone, &decoding, error));
     free(decoding.files);
     const enum gf_status failed = gf_device_batch_close(&decoding.batch, status ? NULL : error);
     return status ? status : failed;
@@ -401,8 +398,7 @@ static void take_encoded(void *context, struct gf_coding *coding)
             gf_output_expect(output, (int64_t)size + HEADERS_MOST, 1);
         enum gf_status status = picture->sink->splice(picture->sink, picture->picture.data,
                                                       picture->picture.size, true, &why);
-        if (!status)
-            status = gf_output_commit(output, &why);
+        GF_THEN(status, gf_output_commit(output, &why));
         if (status)
             note_failure(encoding, i, status, &why);
         void *const file = status ? NULL : gf_output_take(output, &size);
@@ -435,10 +431,8 @@ static enum gf_status copy_and_encode(const struct encoding *encoding, struct gf
     struct gf_image aligned;
     GF_TRY(pipeline->backend->calls->ready(pipeline->backend, error));
     enum gf_status status = gf_pipeline_alloc_image(pipeline, image->format, &aligned, error);
-    if (!status)
-        status = gf_device_batch_copy(pipeline, &aligned, image, error);
-    if (!status)
-        status = encode_picture(encoding, pipeline, i, &aligned, error);
+    GF_THEN(status, gf_device_batch_copy(pipeline, &aligned, image, error));
+    GF_THEN(status, encode_picture(encoding, pipeline, i, &aligned, error));
     gf_pipeline_free_images(pipeline, &aligned, 1);
     return status;
 }

@@ -70,8 +70,7 @@ static enum gf_status make_ready(struct gf_pipeline *pipeline, struct gf_picture
         return GF_OK;
     enum gf_status status = gf_pipeline_plan_part(pipeline, task, &pipeline->chain,
                                                   task->image_in->format, &request, &plan, error);
-    if (!status)
-        status = gf_pipeline_check_memory(pipeline, task, NULL, &plan, error);
+    GF_THEN(status, gf_pipeline_check_memory(pipeline, task, NULL, &plan, error));
     if (!status && plan.icc.inks)
         status = gf_fail(error, GF_ERROR_UNFIT, "a picture in memory is not CMYK: write a file");
     if (status) {
@@ -140,9 +139,8 @@ static enum gf_status check_pictures(const struct gf_pipeline *pipeline, const c
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < count; i++) {
         status = gf_image_check(&image[i], name, error);
-        if (!status)
-            status =
-                gf_resident_check(pipeline->resident, &image[i], count > 1 ? &known : NULL, error);
+        GF_THEN(status,
+                gf_resident_check(pipeline->resident, &image[i], count > 1 ? &known : NULL, error));
         status = pipeline_number(status, i, count, error);
     }
     return status;
@@ -268,8 +266,7 @@ enum gf_status gf_filter_batch(struct gf_pipeline *pipeline, int count,
     if (status || !count)
         return status;
     struct gf_image *const images = malloc((size_t)count * sizeof *images);
-    if (!images)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(images, error);
     memcpy(images, outputs, (size_t)count * sizeof *images);
     const struct gf_backend_calls *const calls = pipeline->backend->calls;
     const int before = calls->bind(pipeline->backend);
@@ -342,8 +339,8 @@ enum gf_status gf_pipeline_to_numbers(struct gf_pipeline *pipeline, int count,
     struct gf_backend *const backend = pipeline->backend;
     const int before = backend->calls->bind(backend);
     enum gf_status status = backend->calls->ready(backend, error);
-    if (!status)
-        status = backend->calls->to_floats(backend, images, count, &form, values, stream, error);
+    GF_THEN(status,
+            backend->calls->to_floats(backend, images, count, &form, values, stream, error));
     backend->calls->unbind(backend, before);
     return status;
 }

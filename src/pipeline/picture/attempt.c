@@ -41,8 +41,7 @@ static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct
             gf_input_set_windowed(input);
     }
     enum gf_status status = again ? gf_input_rewind(input, error) : GF_OK;
-    if (!status)
-        status = gf_source_open(input, &pipeline->options, &attempt->source, error);
+    GF_THEN(status, gf_source_open(input, &pipeline->options, &attempt->source, error));
     pipeline->options.warn = warn;
     if (!status) {
         attempt->width = attempt->source->format.width;
@@ -294,8 +293,7 @@ static enum gf_status attempt_alone(struct gf_attempt *attempt, struct gf_branch
     gf_pipeline_select(pipeline, branch->number);
     pipeline->stages_done = pipeline->segments_done = 0;
     enum gf_status status = again ? restart_source(attempt, &why) : GF_OK;
-    if (!status)
-        status = attempt_all_frames(attempt, branch, &why);
+    GF_THEN(status, attempt_all_frames(attempt, branch, &why));
     /* The next output's buffers have other sizes, so that these are freed if memory is limited. */
     if (again && pipeline->options.memory_bytes && pipeline->buffers.backend)
         gf_buffer_pool_clear(&pipeline->buffers);
@@ -506,8 +504,7 @@ static enum gf_status attempt_only(struct gf_attempt *attempt, struct gf_error *
     task->remote_failed = pipeline->remote && each;
     if (task->remote_failed)
         status = GF_ERROR_UNAVAILABLE;
-    if (!status)
-        status = attempt_alone(attempt, &attempt->branch[0], false, error);
+    GF_THEN(status, attempt_alone(attempt, &attempt->branch[0], false, error));
     pipeline->options.warn = pipeline->remote_warn;
     if (each && !status && !task->status) {
         task->source = attempt->source;
@@ -578,8 +575,7 @@ static enum gf_status attempt_all(struct gf_attempt *attempt, struct gf_error *f
     enum gf_status status = attempt_once(attempt, failure);
     if (first->remote_failed) {
         status = gf_pipeline_leave_remote(pipeline, first, failure);
-        if (!status)
-            status = attempt_once(attempt, failure);
+        GF_THEN(status, attempt_once(attempt, failure));
     }
     while (status && !pipeline->remote &&
            (leave_level(attempt, failure) ||
@@ -587,8 +583,7 @@ static enum gf_status attempt_all(struct gf_attempt *attempt, struct gf_error *f
         status = rewind_files(attempt, failure);
         /* The profile has only the spans of the attempt that succeeds. */
         pipeline->spans.count = attempt->first_span;
-        if (!status)
-            status = attempt_once(attempt, failure);
+        GF_THEN(status, attempt_once(attempt, failure));
     }
     return status;
 }

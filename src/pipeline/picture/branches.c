@@ -26,8 +26,7 @@ static enum gf_status keep_profile(struct gf_attempt *attempt, struct gf_picture
     struct gf_profile profile = pipeline->profile;
     const size_t bytes = (size_t)profile.stage_count * sizeof *profile.stages;
     struct gf_profile_stage *const stages = malloc(bytes + 1);
-    if (!stages)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(stages, error);
     if (bytes)
         memcpy(stages, profile.stages, bytes);
     const double now_s = gf_now();
@@ -236,8 +235,7 @@ static enum gf_status hold_result(struct gf_attempt *attempt, struct gf_branch *
     to->bytes = on_device ? 0 : gf_pipeline_image_bytes(part->out);
     if (!shared) /* for shared ones, gf_group_advance() has checked that there is room */
         task.image_bytes += to->bytes;
-    if (!status)
-        status = gf_pipeline_schedule(pipeline, part, from->source, NULL, &task, error);
+    GF_THEN(status, gf_pipeline_schedule(pipeline, part, from->source, NULL, &task, error));
     gf_plan_free(&cut);
     return status;
 }
@@ -520,10 +518,9 @@ static enum gf_status write_result(struct gf_attempt *attempt, struct gf_branch 
     enum gf_status status = gf_pipeline_check_memory(pipeline, task, from->source, plan, error);
     if (!status && task->image_out)
         status = prepare_image(pipeline, branch, plan, metadata, error);
-    if (!status)
-        status = pipeline->remote
-                     ? gf_pipeline_attempt_remotely(pipeline, task, plan, error)
-                     : write_here(attempt, branch, plan, metadata, from->source, error);
+    GF_THEN(status, pipeline->remote
+                        ? gf_pipeline_attempt_remotely(pipeline, task, plan, error)
+                        : write_here(attempt, branch, plan, metadata, from->source, error));
     gf_plan_free(&cut);
     task->image_in = image_in;
     task->in_on_device = in_on_device;
@@ -544,11 +541,9 @@ enum gf_status gf_branch_finish(struct gf_attempt *attempt, struct gf_branch *br
             hold_result(attempt, branch, branch->plan.stage_count, from, false, &held[i], error);
         release_held(attempt, &held[!i]);
         from = &held[i];
-        if (!status)
-            status = enter_next_part(attempt, branch, &from->image, error);
+        GF_THEN(status, enter_next_part(attempt, branch, &from->image, error));
     }
-    if (!status)
-        status = write_result(attempt, branch, from, error);
+    GF_THEN(status, write_result(attempt, branch, from, error));
     release_held(attempt, &held[0]);
     release_held(attempt, &held[1]);
     return status;

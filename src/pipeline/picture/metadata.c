@@ -172,8 +172,7 @@ enum gf_status gf_pipeline_keep_metadata(struct gf_pipeline *pipeline, struct gf
         options.stripped = ((uint64_t)1 << GF_METADATA_ITEMS) - 1;
     options.strip = false;
     pipeline->result = kept = calloc(1, sizeof *kept);
-    if (!kept)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(kept, error);
     GF_TRY(gf_metadata_for_output(&changed, format, GF_TAGS_ALL, &options, kept, error));
     kept->bits = metadata->bits;
     kept->unread = metadata->unread & ~gf_kinds_unwanted(&options);
@@ -195,13 +194,10 @@ static enum gf_status move(const struct gf_options *options, const struct gf_pla
     of_map.gain_map = GF_GAIN_MAP_DROP;
     GF_TRY(gf_input_open_memory(map->data, map->size, "the gain map", &input, error));
     enum gf_status status = gf_source_open(input, &of_map, &source, error);
-    if (!status)
-        status = gf_gain_map_check(source->format, picture, map->size, options, error);
-    if (!status)
-        status = gf_source_read_all(source, &image, error);
-    if (!status)
-        status = gf_jpeg_gain_move(map, &image, &source->metadata.icc, place, result, options,
-                                   moved, error);
+    GF_THEN(status, gf_gain_map_check(source->format, picture, map->size, options, error));
+    GF_THEN(status, gf_source_read_all(source, &image, error));
+    GF_THEN(status, gf_jpeg_gain_move(map, &image, &source->metadata.icc, place, result, options,
+                                      moved, error));
     if (source)
         source->close(source);
     gf_input_close(input);

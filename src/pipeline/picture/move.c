@@ -166,7 +166,6 @@ static enum gf_status plan_move(struct gf_attempt *attempt, struct gf_branch *br
                          gf_file_format_name(branch->task->file_format), name);
 }
 
-/* Moves all rows from the source to the sink. */
 static enum gf_status move_rows(struct gf_pipeline *pipeline, struct gf_source *source,
                                 struct gf_sink *sink, struct gf_error *error)
 {
@@ -176,18 +175,14 @@ static enum gf_status move_rows(struct gf_pipeline *pipeline, struct gf_source *
     enum gf_status status = row ? GF_OK : gf_fail_memory(error);
     for (int i = gf_source_rows(source); !status && i; i--) {
         status = source->read(source, 1, row, bytes, error);
-        if (!status)
-            status = sink->write(sink, 1, row, bytes, error);
-        if (!status)
-            status = gf_time_check(error);
+        GF_THEN(status, sink->write(sink, 1, row, bytes, error));
+        GF_THEN(status, gf_time_check(error));
     }
     free(row);
-    if (!status)
-        status = source->finish(source, error);
+    GF_THEN(status, source->finish(source, error));
     gf_spans_add(&pipeline->spans, GF_SPAN_DECODE, -1, -1, begin_s, gf_now(), 0);
     const double coded_s = gf_now();
-    if (!status)
-        status = sink->finish(sink, error);
+    GF_THEN(status, sink->finish(sink, error));
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, coded_s, gf_now(), 0);
     return status;
 }
@@ -211,8 +206,7 @@ enum gf_status gf_branch_move(struct gf_attempt *attempt, struct gf_branch *bran
     enum gf_status status =
         gf_pipeline_open_sink(pipeline, task, format, &branch->place, NULL,
                               branch->plan.stage_count > 0, &metadata, &sink, error);
-    if (!status)
-        status = move_rows(pipeline, source, sink, error);
+    GF_THEN(status, move_rows(pipeline, source, sink, error));
     if (sink)
         sink->close(sink);
     gf_pipeline_return_memory(pipeline, task->codec_bytes);

@@ -42,8 +42,7 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
     gf_input_start_here(input);
     enum gf_status status = pass_gap(input, error);
     gf_input_start_here(input);
-    if (!status)
-        status = gf_input_peek(input, head, sizeof head, &got, error);
+    GF_THEN(status, gf_input_peek(input, head, sizeof head, &got, error));
     if (status || !got)
         return status;
     const enum gf_file_format format = gf_file_format_of(head, got);

@@ -146,16 +146,14 @@ pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_pictur
     status = calls->ready(pipeline->backend, error);
     /* Waiting for the device's start does not count as the picture's time. */
     gf_time_limit_excuse(begin_s);
-    if (!status)
-        status = calls->coders(pipeline->backend, &device_images->coders, error);
+    GF_THEN(status, calls->coders(pipeline->backend, &device_images->coders, error));
     pipeline->device_codec_used = !status;
     if (!status && file.data)
         gf_device_decoder_prepare(device_images->coders, &file);
     if (!status && encodes)
         gf_device_encoder_prepare(device_images->coders,
                                   is_pyramid ? sink->tile_file : task->file_format);
-    if (!status)
-        status = take_images(pipeline, &file, plan, encodes, device_images, error);
+    GF_THEN(status, take_images(pipeline, &file, plan, encodes, device_images, error));
     if (!status && file.end && source && source->leave)
         status = source->leave(source, (int64_t)file.end, error);
     gf_buffer_pool_return(&pipeline->buffers, file.data);

@@ -67,10 +67,8 @@ enum gf_status gf_pipeline_read_picture(int descriptor, const char *name, double
         return gf_fail(error, GF_ERROR_READ, "%s: %s", name, strerror(errno));
     enum gf_status status =
         gf_input_open_descriptor(own, 0, (struct gf_pages){-1, -1}, name, &input, error);
-    if (!status)
-        status = gf_pipeline_open(chain, &options, &pipeline, error);
-    if (!status)
-        status = filter_input(pipeline, input, image, error);
+    GF_THEN(status, gf_pipeline_open(chain, &options, &pipeline, error));
+    GF_THEN(status, filter_input(pipeline, input, image, error));
     gf_pipeline_close(pipeline);
     gf_input_close(input);
     if (status) {

@@ -157,9 +157,8 @@ static enum gf_status read_line(struct reader *reader)
     const size_t word = strspn(reader->at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
     if (at_end(reader) || *reader->at == '#')
         return GF_OK;
-    if (*reader->at >= 'A' && *reader->at <= 'Z')
-        return read_keyword(reader, word);
-    return read_colour(reader);
+    return *reader->at >= 'A' && *reader->at <= 'Z' ? read_keyword(reader, word)
+                                                    : read_colour(reader);
 }
 
 static enum gf_status check_domain(const struct reader *reader, const struct gf_cube_domain *domain)
@@ -237,10 +236,8 @@ enum gf_status gf_cube_parse(const char *text, size_t length, struct gf_cube *cu
     size_t mark;
     *cube = (struct gf_cube){.domain = whole, .cube_domain = whole};
     enum gf_status status = gf_text_mark(text, length, GF_ERROR_USAGE, &mark, error);
-    if (!status)
-        status = read_lines(&reader, text + mark, text + length);
-    if (!status)
-        status = finish(&reader);
+    GF_THEN(status, read_lines(&reader, text + mark, text + length));
+    GF_THEN(status, finish(&reader));
     free(reader.node);
     if (status)
         gf_cube_free(cube);
@@ -258,8 +255,7 @@ enum gf_status gf_cube_set_nodes(struct gf_cube *cube, const double *value, stru
         greatest = fmax(greatest, value[i]);
     }
     uint16_t *const node = malloc(count * sizeof *node);
-    if (!node)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(node, error);
     const double scale = 65535 / (greatest - least);
     for (size_t i = 0; i < count; i++)
         node[i] = (uint16_t)((value[i] - least) * scale + 0.5);
@@ -303,8 +299,7 @@ static enum gf_status read_file(int fd, const char *path, struct gf_cube *cube,
     size_t length;
     enum gf_status status =
         gf_named_file_read(fd, GF_CUBE_BYTES_MAX, GF_ERROR_USAGE, &text, &length, &detail);
-    if (!status)
-        status = gf_cube_parse((const char *)text, length, cube, &detail);
+    GF_THEN(status, gf_cube_parse((const char *)text, length, cube, &detail));
     free(text);
     return status ? gf_fail(error, status, "%.200s: %s", path, detail.text) : GF_OK;
 }
@@ -313,9 +308,7 @@ static enum gf_status read_file(int fd, const char *path, struct gf_cube *cube,
 static enum gf_status read_cube(int fd, const char *path, const char *how, void **value,
                                 struct gf_error *error)
 {
-    struct gf_cube *const cube = calloc(1, sizeof *cube);
-    if (!cube)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_cube, cube, error);
     const enum gf_status status =
         fd >= 0 ? read_file(fd, path, cube, error) : cube_make_look(cube, error);
     if (status)

@@ -54,8 +54,7 @@ static enum gf_status add(struct gf_kept_files *files, int fd, const char *path,
 {
     struct gf_kept_entry *const entry = calloc(1, sizeof *entry);
     enum gf_status status = entry && (entry->how = strdup(how)) ? GF_OK : gf_fail_memory(error);
-    if (!status)
-        status = files->read(fd, path, how, &entry->value, error);
+    GF_THEN(status, files->read(fd, path, how, &entry->value, error));
     if (status) {
         if (entry)
             free(entry->how);
@@ -129,8 +128,7 @@ enum gf_status gf_picture_new(const struct gf_image *image, struct gf_picture **
 {
     static atomic_ullong last;
     *picture = malloc(sizeof **picture);
-    if (!*picture)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(*picture, error);
     **picture = (struct gf_picture){.image = *image, .id = atomic_fetch_add(&last, 1) + 1};
     return GF_OK;
 }

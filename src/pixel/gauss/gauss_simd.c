@@ -58,8 +58,7 @@ GF_TARGET_CLONES static void vertical_row(const struct gf_gauss *gauss,
                                           size_t first, size_t end)
 {
     enum { STRETCH = 512 };
-    const int radius = gauss->radius;
-    const int shift = gauss->shift - GF_GAUSS_FRACTION;
+    const int radius = gauss->radius, shift = gauss->shift - GF_GAUSS_FRACTION;
     for (size_t x = first; x < end; x += STRETCH) {
         const size_t stretch = end - x < STRETCH ? end - x : STRETCH;
         uint32_t sum[STRETCH];

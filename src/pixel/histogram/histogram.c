@@ -201,12 +201,6 @@ static void add_piece(const void *in, int n, struct gf_format format, enum gf_st
     }
 }
 
-/* Finds the luma of n pixels; it is M + 1 for zero alpha, where M is the largest sample. */
-static void histogram_luma(const void *in, int n, struct gf_format format, uint32_t *bin)
-{
-    find_any_bins(in, n, format, true, 0, bin);
-}
-
 /* Does what gf_histogram_add() does, for all statistics but TILES. */
 static void histogram_add_whole(const struct gf_view *view, enum gf_statistic statistic,
                                 struct gf_histogram *histogram)
@@ -309,7 +303,7 @@ static void add_row(const struct gf_view *view, const struct gf_tiles *tiles, in
     uint32_t bin[TILES_PIECE];
     for (int x = 0; x < width; x += TILES_PIECE) {
         const int n = width - x < TILES_PIECE ? width - x : TILES_PIECE;
-        histogram_luma(row + (ptrdiff_t)x * pixel_bytes, n, format, bin);
+        find_any_bins(row + (ptrdiff_t)x * pixel_bytes, n, format, true, 0, bin);
         count_inside(tiles, y, x, bin, n, tile_tally, histogram);
         count_beyond(tiles, y, width, end, x, bin, n, width, histogram);
         for (int place = format.height; place < tiles->rows * tiles->height; place++) {

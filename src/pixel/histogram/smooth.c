@@ -128,8 +128,7 @@ static enum gf_status keep(struct gf_smooth *smooth, struct series *series,
         free(kept->histogram.count);
         kept->histogram = *histogram;
         kept->histogram.count = malloc(bytes);
-        if (!kept->histogram.count)
-            return gf_fail_memory(error);
+        GF_ALLOCATED(kept->histogram.count, error);
     }
     memcpy(kept->histogram.count, histogram->count, bytes);
     kept->next = own_frame + 1;

@@ -13,8 +13,7 @@
 enum { GF_PIECE = 512 }; /* the pixels of a piece, which is always computed in full */
 
 struct gf_planes {
-    float colour[3][GF_PIECE];
-    float alpha[GF_PIECE];
+    float colour[3][GF_PIECE], alpha[GF_PIECE];
 };
 
 /* Convert the first of n 8-bit RGB pixels to planes, and planes to rounded pixels. Return how many

@@ -365,11 +365,9 @@ static enum gf_status read_mask(int fd, const char *path, const char *how, void 
     char *notes = NULL;
     (void)how;
     enum gf_status status = gf_picture_read(fd, path, 1, &picture, &notes, error);
-    if (!status)
-        status = make_mask(&picture, &mask, error);
+    GF_THEN(status, make_mask(&picture, &mask, error));
     gf_image_free(&picture);
-    if (!status)
-        status = gf_picture_new(&mask, &made, error);
+    GF_THEN(status, gf_picture_new(&mask, &made, error));
     if (status) {
         gf_image_free(&mask);
         free(notes);

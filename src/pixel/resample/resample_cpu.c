@@ -432,8 +432,7 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
         if (made < start[y])
             made = start[y];
         while (made < start[y] + count[y]) {
-            const int left = needed - made;
-            const int lines = left < LINES ? left : LINES;
+            const int left = needed - made, lines = left < LINES ? left : LINES;
             make_slots(work, in, made, lines);
             made += lines;
         }

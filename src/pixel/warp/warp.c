@@ -29,11 +29,6 @@ struct range {
     double low, high;
 };
 
-static struct range everything(void)
-{
-    return (struct range){-GF_WARP_FAR, GF_WARP_FAR};
-}
-
 /* Returns the range of an affine or perspective map; its extremes lie at the rows' corners. */
 static struct range corners_range(const struct gf_warp_params *params, double y0, double y1)
 {
@@ -44,7 +39,7 @@ static struct range corners_range(const struct gf_warp_params *params, double y0
         double u, v;
         gf_warp_source(&params->map, corner[i][0], corner[i][1], &u, &v);
         if (fabs(v) >= GF_WARP_FAR)
-            return everything();
+            return (struct range){-GF_WARP_FAR, GF_WARP_FAR};
         range.low = v < range.low ? v : range.low;
         range.high = v > range.high ? v : range.high;
     }

@@ -268,8 +268,7 @@ GF_HOST_DEVICE int64_t gf_warp_fine(int64_t sum, int fraction_bits)
  * wrong. */
 GF_HOST_DEVICE int gf_warp_mean(int samples, double one_of, int64_t sum, int max)
 {
-    const int64_t divisor = 256 * (int64_t)samples;
-    const int64_t rounded = sum + divisor / 2;
+    const int64_t divisor = 256 * (int64_t)samples, rounded = sum + divisor / 2;
     if (rounded <= 0)
         return 0;
     int64_t mean = (int64_t)((double)rounded * one_of);

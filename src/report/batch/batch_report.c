@@ -61,8 +61,7 @@ enum gf_status gf_batch_report_add(struct gf_batch_report *report,
                                    const struct gf_batch_log_entry *entry, double finished_s,
                                    struct gf_error *error)
 {
-    if (!GF_GROW(report->picture, report->pictures))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(GF_GROW(report->picture, report->pictures), error);
     struct gf_batch_picture *const picture = &report->picture[report->pictures];
     *picture = (struct gf_batch_picture){.input = strdup(entry->input),
                                          .message = -1,
@@ -72,8 +71,7 @@ enum gf_status gf_batch_report_add(struct gf_batch_report *report,
                                          .height = entry->height,
                                          .finished_s = finished_s,
                                          .ms = entry->ms};
-    if (!picture->input)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(picture->input, error);
     report->pictures++;
     if (entry->outcome == GF_OUTCOME_FAILED &&
         (picture->message = count_message(report, entry)) < 0)
@@ -81,12 +79,6 @@ enum gf_status gf_batch_report_add(struct gf_batch_report *report,
     if (entry->outcome == GF_OUTCOME_DONE && (picture->way = count_way(report, entry)) < 0)
         return gf_fail_memory(error);
     return GF_OK;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static int by_end(const void *a, const void *b)
@@ -116,7 +108,7 @@ static struct gf_timing timing_of(const struct gf_batch_report *report, int stag
         if (picture->outcome == GF_OUTCOME_DONE)
             scratch[count++] = stage < 0 ? picture->ms.total : stage_of(&picture->ms, stage);
     }
-    qsort(scratch, count, sizeof *scratch, by_value);
+    qsort(scratch, count, sizeof *scratch, gf_compare_doubles);
     return quartiles(scratch, count);
 }
 
@@ -205,8 +197,7 @@ static void add_outliers(struct gf_batch_report *report)
 enum gf_status gf_batch_report_finish(struct gf_batch_report *report, struct gf_error *error)
 {
     double *const scratch = malloc((report->pictures + 1) * sizeof *scratch);
-    if (!scratch)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(scratch, error);
     report->most = -1;
     qsort(report->picture, report->pictures, sizeof *report->picture, by_end);
     add_counts(report);

@@ -66,8 +66,7 @@ enum gf_status gf_page_begin(struct gf_page *page, FILE *file, const char *title
 {
     *page = (struct gf_page){
         file, fopencookie(file, "w", (cookie_io_functions_t){.write = write_escaped}), false};
-    if (!page->data)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(page->data, error);
     put_frame(file, NULL);
     fputs(gf_page_css, file);
     put_frame(file, "{style}");

@@ -24,8 +24,7 @@ struct gf_profile_report_row {
     int stage;   /* index of the profile's stage; -1: the row belongs to no stage */
     int segment; /* segment of the stage; -1: the row belongs to no stage */
     int calls;
-    double busy_s;
-    double bytes;
+    double busy_s, bytes;
     double rate;    /* bytes / busy_s; 0 if nothing was moved or no time passed */
     double percent; /* `rate` in per cent of the measured peak; NaN: there is no such peak */
 };

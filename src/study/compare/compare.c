@@ -74,13 +74,11 @@ static enum gf_status compare_subject(struct gf_compare_setup *setup,
 {
     struct gf_compare_group *const group =
         add_group(comparison, subject->stage, segment, subject->counts);
-    if (!group)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(group, error);
     enum gf_status status = gf_compare_cpu_time(subject, setup->threads, setup->budget_s,
                                                 subject->out, histogram, &group->cpu, error);
-    if (!status)
-        status = setup->lane ? gf_compare_device_rows(setup, subject, group, error)
-                             : gf_compare_cpu_rows(setup, subject, group, error);
+    GF_THEN(status, setup->lane ? gf_compare_device_rows(setup, subject, group, error)
+                                : gf_compare_cpu_rows(setup, subject, group, error));
     finish_group(setup, group);
     return status;
 }
@@ -104,11 +102,9 @@ static enum gf_status compare_stage(struct gf_compare_setup *setup, struct gf_st
 {
     struct gf_image result = {0};
     enum gf_status status = gf_stage_prepare(stage, error);
-    if (!status)
-        status = gf_image_alloc(&result, stage->out, error);
+    GF_THEN(status, gf_image_alloc(&result, stage->out, error));
     const struct gf_compare_subject subject = {.stage = stage, .in = picture, .out = &result};
-    if (!status)
-        status = compare_subject(setup, &subject, segment, NULL, comparison, error);
+    GF_THEN(status, compare_subject(setup, &subject, segment, NULL, comparison, error));
     gf_stage_release(stage);
     gf_image_free(picture);
     *picture = result;
@@ -177,8 +173,7 @@ static enum gf_status compare_chain(struct gf_pipeline *pipeline, const struct g
         comparison->out = plan.out;
         status = open_setup(pipeline, &spans, &setup, comparison, error);
     }
-    if (!status)
-        status = gf_compare_stages(&setup, &plan, picture, comparison, error);
+    GF_THEN(status, gf_compare_stages(&setup, &plan, picture, comparison, error));
     if (setup.lane)
         setup.backend->calls->lane_close(setup.lane);
     gf_plan_free(&plan);
@@ -196,15 +191,12 @@ enum gf_status gf_compare_file(const char *input, const char *chain,
     struct gf_options settings = *options;
     *comparison = (struct gf_comparison){0};
     enum gf_status status = gf_pipeline_open(chain, &settings, &pipeline, error);
-    if (!status)
-        status = gf_read_picture(input, &settings, 0, &picture, error);
-    if (!status)
-        status = compare_chain(pipeline, &picture, comparison, error);
+    GF_THEN(status, gf_read_picture(input, &settings, 0, &picture, error));
+    GF_THEN(status, compare_chain(pipeline, &picture, comparison, error));
     /* The settings are compared on the same device, by pipelines that give no warnings. */
     settings.device = comparison->on_cuda ? GF_DEVICE_CUDA : GF_DEVICE_CPU;
     settings.warn = NULL;
-    if (!status)
-        status = gf_compare_runs(chain, &settings, &picture, comparison, error);
+    GF_THEN(status, gf_compare_runs(chain, &settings, &picture, comparison, error));
     gf_pipeline_close(pipeline);
     gf_image_free(&picture);
     comparison->wall_s = gf_now() - begin_s;

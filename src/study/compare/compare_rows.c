@@ -219,8 +219,7 @@ enum gf_status gf_compare_cpu_time(const struct gf_compare_subject *subject, int
                                .budget_s = budget_s,
                                .start = PTHREAD_MUTEX_INITIALIZER};
     struct timer *const timer = calloc((size_t)timed.threads, sizeof *timer);
-    if (!timer)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(timer, error);
     if (!subject->counts)
         timed.out = gf_image_view(out);
     timed.bands = (cut->format.height + timed.band_rows - 1) / timed.band_rows;
@@ -259,8 +258,7 @@ static enum gf_status add_cpu_row(const struct gf_compare_setup *setup,
     snprintf(name, sizeof name, "%s%d thread%s", intrinsics ? "" : "no intrinsics, ", threads,
              threads == 1 ? "" : "s");
     struct gf_compare_row *const row = empty_row(group, name);
-    if (!row)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(row, error);
     if (out->data)
         memset(out->data, 0xa5, out->pitch * (size_t)out->format.height);
     if (histogram->count)
@@ -296,8 +294,8 @@ enum gf_status gf_compare_cpu_rows(const struct gf_compare_setup *setup,
         for (int threads = 1; !status && threads < all; threads = intrinsics ? 2 * threads : all)
             status =
                 add_cpu_row(setup, subject, intrinsics, threads, &out, &histogram, group, error);
-        if (!status)
-            status = add_cpu_row(setup, subject, intrinsics, all, &out, &histogram, group, error);
+        GF_THEN(status,
+                add_cpu_row(setup, subject, intrinsics, all, &out, &histogram, group, error));
     }
     group->naive = group->rows ? 0 : -1;
     free(histogram.count);
@@ -352,12 +350,9 @@ static enum gf_status check_picture(struct variants *v, const struct gf_stage_wo
 {
     const struct gf_backend_calls *const calls = v->setup->backend->calls;
     enum gf_status status = poison(v, error);
-    if (!status)
-        status = gf_stage_work_run(v->setup->lane, work, error);
-    if (!status)
-        status = calls->wait(v->setup->lane, error);
-    if (!status)
-        status = copy(v, false, &v->result, &v->out, error);
+    GF_THEN(status, gf_stage_work_run(v->setup->lane, work, error));
+    GF_THEN(status, calls->wait(v->setup->lane, error));
+    GF_THEN(status, copy(v, false, &v->result, &v->out, error));
     const struct gf_view found = gf_image_view(&v->result),
                          expected = gf_image_view(v->subject->out);
     if (!status)
@@ -398,8 +393,7 @@ static enum gf_status time_row(const struct variants *v, const struct gf_stage_w
         return GF_OK;
     enum gf_status status = time_runs(v, work, true, 1, &row->cold, error);
     const int runs = gf_timing_runs(row->cold.median_s, v->setup->budget_s);
-    if (!status)
-        status = time_runs(v, work, false, runs, &row->warm, error);
+    GF_THEN(status, time_runs(v, work, false, runs, &row->warm, error));
     if (!status && runs > 1)
         status = time_runs(v, work, true, runs, &row->cold, error);
     return status;
@@ -441,8 +435,7 @@ static enum gf_status prepare_and_measure_row(struct variants *v, struct gf_stag
     const size_t scratch = work.counts || status ? 0 : calls->scratch(stage, stage->out.height);
     if (scratch && !(work.scratch = calls->alloc(backend, scratch)))
         status = gf_fail(error, GF_ERROR_DEVICE_MEMORY, "no device memory for its scratch");
-    if (!status)
-        status = measure_row(v, &work, row, error);
+    GF_THEN(status, measure_row(v, &work, row, error));
     if (work.scratch)
         calls->release(backend, work.scratch, scratch);
     if (work.constants)
@@ -462,8 +455,7 @@ static enum gf_status add_row(struct variants *v, const struct gf_variant *varia
     struct gf_stage stage = *v->subject->stage;
     struct gf_error why = {0};
     struct gf_compare_row *const row = empty_row(v->group, name);
-    if (!row)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(row, error);
     stage.variant = variant;
     row->summary = variant->summary;
     row->tolerance = v->subject->counts ? 0 : gf_variant_tolerance(variant, stage.out.bits);
@@ -570,13 +562,11 @@ enum gf_status gf_compare_device_rows(const struct gf_compare_setup *setup,
     struct variants v = {.setup = setup, .subject = subject, .group = group};
     struct gf_error why = {0};
     enum gf_status status = open_pictures(&v, &why);
-    if (!status)
-        status = add_rows(&v, &why);
+    GF_THEN(status, add_rows(&v, &why));
     close_pictures(&v);
     if (status == GF_ERROR_DEVICE_MEMORY) {
         struct gf_compare_row *const row = empty_row(group, "all");
-        if (!row)
-            return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        GF_ALLOCATED(row, error);
         snprintf(row->refused, sizeof row->refused, "%.159s", why.text);
         return GF_OK;
     }

@@ -77,8 +77,7 @@ static enum gf_status run_once(struct gf_pipeline *pipeline, const struct runs *
     GF_TRY(gf_pipeline_run_image(pipeline, runs->picture, out, error));
     const struct gf_profile *const profile = gf_pipeline_profile(pipeline);
     struct gf_interval *const interval = malloc((profile->span_count + 1) * sizeof *interval);
-    if (!interval)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(interval, error);
     *total_s = gf_now() - begin_s;
     *summary = summarise(profile, interval);
     free(interval);
@@ -127,8 +126,7 @@ static enum gf_status repeat_pinned(struct gf_pipeline *pipeline, const struct r
     struct gf_image out = {0};
     bool on_cuda, pinned_in = false, pinned_out = false;
     enum gf_status status = gf_pipeline_start(pipeline, &backend, &on_cuda, error);
-    if (!status)
-        status = gf_image_alloc(&out, runs->comparison->out, error);
+    GF_THEN(status, gf_image_alloc(&out, runs->comparison->out, error));
     if (!status) {
         pinned_in = backend->calls->pin(backend, runs->picture->data, image_bytes(runs->picture)) ==
                     GF_PINNED;
@@ -152,8 +150,7 @@ static enum gf_status measure(const struct runs *runs, struct gf_compare_run *ru
     run->options.profile = true;
     run->overlap = run->estimate_s = run->kernels_s = run->copies_s = NAN;
     enum gf_status status = gf_pipeline_open(runs->chain, &run->options, &pipeline, &why);
-    if (!status)
-        status = repeat_pinned(pipeline, runs, run, &why);
+    GF_THEN(status, repeat_pinned(pipeline, runs, run, &why));
     gf_pipeline_close(pipeline);
     if (status == GF_ERROR_USAGE || status == GF_ERROR_DEVICE_MEMORY) {
         snprintf(run->refused, sizeof run->refused, "%.159s", why.text);
@@ -178,8 +175,7 @@ static enum gf_status add_run(const struct runs *runs, const char *name, int val
                               const struct gf_options *options, struct gf_error *error)
 {
     struct gf_compare_run *const run = new_run(runs->comparison, name, value);
-    if (!run)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(run, error);
     run->options = *options;
     return measure(runs, run, error);
 }
@@ -188,8 +184,7 @@ static enum gf_status add_refused(const struct runs *runs, const char *name, con
                                   struct gf_error *error)
 {
     struct gf_compare_run *const run = new_run(runs->comparison, name, 0);
-    if (!run)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(run, error);
     run->options = *runs->options;
     run->overlap = run->estimate_s = run->kernels_s = run->copies_s = NAN;
     snprintf(run->refused, sizeof run->refused, "%s", why);

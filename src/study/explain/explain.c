@@ -158,8 +158,7 @@ static enum gf_status explain_stages(const struct explainer *explainer, int s,
     struct gf_rows cut[GF_CUTS_MAX + 1];
     gf_segment_rows(plan, segment, rows.first, rows.end, cut);
     found->stage = calloc((size_t)segment->count + 1, sizeof *found->stage);
-    if (!found->stage)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(found->stage, error);
     for (int i = 0; i < segment->count; i++)
         GF_TRY(explain_stage(explainer, bands, segment, i, cut, &found->stage[found->stages++],
                              error));
@@ -195,8 +194,7 @@ static enum gf_status explain_segments(const struct explainer *explainer,
 {
     const int count = explainer->schedule->plan->segment_count;
     explanation->segment = calloc((size_t)count, sizeof *explanation->segment);
-    if (!explanation->segment)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(explanation->segment, error);
     for (int s = 0; s < count; s++)
         GF_TRY(
             explain_segment(explainer, s, &explanation->segment[explanation->segments++], error));
@@ -216,8 +214,7 @@ enum gf_status gf_explain_plan(const struct gf_schedule *schedule,
         status = calls->lane_open(schedule->backend, 0, schedule->spans, &explainer.lane, error);
     if (explainer.lane)
         calls->lane_enter(explainer.lane);
-    if (!status)
-        status = explain_segments(&explainer, explanation, error);
+    GF_THEN(status, explain_segments(&explainer, explanation, error));
     if (explainer.lane)
         calls->lane_close(explainer.lane);
     if (!status) {
@@ -354,8 +351,7 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     }
     const struct gf_options options = gf_pipeline_resolved(pipeline);
     struct gf_plan_request request;
-    if (!status)
-        status = gf_pipeline_request(pipeline, source, &request, error);
+    GF_THEN(status, gf_pipeline_request(pipeline, source, &request, error));
     if (status)
         return status;
     request.opaque = !gf_has_alpha(gf_format_in_file(format, rgba));
@@ -364,10 +360,8 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     explanation->level = gf_source_level(source, request.reduction);
     explanation->tiles = source->level[explanation->level].tiles;
     const struct gf_format in = source->format;
-    if (!status)
-        status = take_window(pipeline, source, name, &request, explanation, error);
-    if (!status)
-        status = make_plan(pipeline, in, format, &request, &plan, error);
+    GF_THEN(status, take_window(pipeline, source, name, &request, explanation, error));
+    GF_THEN(status, make_plan(pipeline, in, format, &request, &plan, error));
     if (status)
         return status;
     gf_spans_init(&spans);
@@ -439,8 +433,7 @@ static enum gf_status open_source(struct gf_input *input, const char *output,
     if (frames)
         gf_input_choose_pages(input, (struct gf_pages){0, -1});
     gf_input_set_windowed(input);
-    if (!status)
-        status = gf_source_open(input, options, source, error);
+    GF_THEN(status, gf_source_open(input, options, source, error));
     if (!status && frames)
         explanation->frames = (*source)->stored.pages;
     return status;
@@ -464,13 +457,11 @@ static enum gf_status explain_file(const char *input, const char *output, const 
     enum gf_status status = gf_pipeline_open(chain, &settled, &pipeline, error);
     if (!status && *reason)
         gf_pipeline_set_reason(pipeline, reason);
-    if (!status)
-        status = gf_input_open(input, false, &opened, error);
-    if (!status)
-        status = open_source(opened, output, &settled, &source, explanation, error);
-    if (!status)
-        status = explain_source(pipeline, source, input,
-                                named_format(output, &settled, source->file), explanation, error);
+    GF_THEN(status, gf_input_open(input, false, &opened, error));
+    GF_THEN(status, open_source(opened, output, &settled, &source, explanation, error));
+    GF_THEN(status,
+            explain_source(pipeline, source, input, named_format(output, &settled, source->file),
+                           explanation, error));
     if (source)
         source->close(source);
     if (opened)

@@ -53,9 +53,8 @@ static enum gf_status inspect(struct gf_lane *lane, struct gf_stage_work *work, 
     enum gf_status status = GF_OK;
     if (!work->in.data || (!work->counts && !work->out.data) || (scratch && !work->scratch))
         status = gf_fail(error, GF_ERROR_DEVICE_MEMORY, "no device memory for a band");
-    if (!status)
-        status =
-            calls->inspect(lane, work, found->kernel, GF_EXPLAIN_KERNELS, &found->kernels, error);
+    GF_THEN(status,
+            calls->inspect(lane, work, found->kernel, GF_EXPLAIN_KERNELS, &found->kernels, error));
     drop_rows(backend, &work->in);
     drop_rows(backend, &work->out);
     if (work->scratch)
@@ -73,15 +72,12 @@ static enum gf_status inspect_stage(struct gf_lane *lane, struct gf_stage *stage
     struct gf_histogram histogram;
     enum gf_status status = make_flat(stage, &histogram, error);
     stage->histogram = &histogram;
-    if (!status)
-        status = gf_stage_prepare(stage, error);
-    if (!status)
-        status = backend->calls->load(backend, NULL, stage, &work.constants, error);
+    GF_THEN(status, gf_stage_prepare(stage, error));
+    GF_THEN(status, backend->calls->load(backend, NULL, stage, &work.constants, error));
     /* If the counter cannot run here, the explanation of the next stage says so. */
     if (wanting && !backend->calls->statistic_open(lane, wanting, NULL))
         work.counted = &found->counts;
-    if (!status)
-        status = inspect(lane, &work, in, out, found, error);
+    GF_THEN(status, inspect(lane, &work, in, out, found, error));
     if (wanting)
         backend->calls->statistic_close(lane);
     if (work.constants)
@@ -99,8 +95,7 @@ static enum gf_status inspect_histogram(struct gf_lane *lane, const struct gf_st
     const struct gf_backend_calls *const calls = lane->backend->calls;
     struct gf_stage_work work = {.stage = wanting, .counts = true};
     enum gf_status status = calls->statistic_open(lane, wanting, error);
-    if (!status)
-        status = inspect(lane, &work, in, in, found, error);
+    GF_THEN(status, inspect(lane, &work, in, in, found, error));
     calls->statistic_close(lane);
     return status;
 }

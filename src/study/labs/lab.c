@@ -128,9 +128,7 @@ enum gf_status gf_lab_parse(const char *text, struct gf_lab_request *request,
     if (length >= sizeof name || (!request->lab && strcmp(name, all)))
         return unknown(name, error);
     request->help = request->lab && !strcmp(text + length, ":help");
-    if (request->help)
-        return GF_OK;
-    return parse_values(name, text + length, request, error);
+    return request->help ? GF_OK : parse_values(name, text + length, request, error);
 }
 
 #ifdef GF_WITH_LABS
@@ -197,9 +195,9 @@ enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result
     if (result->full)
         return gf_fail(error, GF_ERROR_MEMORY, "%s: the lab's result has no room for all it found",
                        lab->name);
-    if (measured && !checked)
-        return gf_fail(error, GF_ERROR_DIFFERENT, "%s: no result was checked", lab->name);
-    return GF_OK;
+    return measured && !checked
+               ? gf_fail(error, GF_ERROR_DIFFERENT, "%s: no result was checked", lab->name)
+               : GF_OK;
 }
 
 /* Writes the parameters as on the command line: "size=256 runs=15". */

@@ -14,7 +14,6 @@ GF_C_BEGIN
 
 struct gf_lab_result;
 
-/* One run of a lab. */
 struct gf_lab_run {
     struct gf_device_info device; /* the current device */
     int runs;                     /* number of timings whose median is each result */
@@ -98,36 +97,14 @@ struct gf_lab {
 
 /* The labs in the order of --lab. LAB(STEM) is gf_lab_STEM, which cuda/study/labs/STEM.cu declares;
  * offset and stride are in coalescing.cu, matmul_at in matmul.cu, peer in transfer.cu. */
+/* clang-format off */
 #define GF_LABS(LAB) \
-    LAB(offset) \
-    LAB(stride) \
-    LAB(layout) \
-    LAB(transpose) \
-    LAB(matmul) \
-    LAB(matmul_at) \
-    LAB(banks) \
-    LAB(async_copy) \
-    LAB(constant) \
-    LAB(texture) \
-    LAB(l2_window) \
-    LAB(transfer) \
-    LAB(peer) \
-    LAB(alloc) \
-    LAB(histogram) \
-    LAB(reduce) \
-    LAB(occupancy) \
-    LAB(concurrent) \
-    LAB(integer) \
-    LAB(intrinsics) \
-    LAB(powers) \
-    LAB(flags) \
-    LAB(precision) \
-    LAB(divergence) \
-    LAB(work_per_thread) \
-    LAB(latency) \
-    LAB(dynamic_parallelism) \
-    LAB(spill) \
-    LAB(jpeg)
+    LAB(offset) LAB(stride) LAB(layout) LAB(transpose) LAB(matmul) LAB(matmul_at) LAB(banks) \
+    LAB(async_copy) LAB(constant) LAB(texture) LAB(l2_window) LAB(transfer) LAB(peer) LAB(alloc) \
+    LAB(histogram) LAB(reduce) LAB(occupancy) LAB(concurrent) LAB(integer) LAB(intrinsics) \
+    LAB(powers) LAB(flags) LAB(precision) LAB(divergence) LAB(work_per_thread) LAB(latency) \
+    LAB(dynamic_parallelism) LAB(spill) LAB(jpeg)
+/* clang-format on */
 #define GF_LAB_DECLARE(stem) extern const struct gf_lab gf_lab_##stem;
 GF_LABS(GF_LAB_DECLARE)
 
@@ -207,8 +184,7 @@ enum gf_lab_form { GF_LAB_TABLE, GF_LAB_JSON };
 
 /* The values of a lab's own parameters, and of those that every lab has. */
 struct gf_lab_values {
-    int param[GF_LAB_OWN_PARAMS_MAX];
-    int runs;
+    int param[GF_LAB_OWN_PARAMS_MAX], runs;
     int form;                     /* enum gf_lab_form */
     char html[GF_FILE_NAME_SIZE]; /* the name of a page; or "" */
     char plot[GF_FILE_NAME_SIZE]; /* a name that ends with .png or .svg; or "" */

@@ -18,21 +18,6 @@ const struct gf_kernel_info *gf_compare_kernel(const struct gf_compare_row *row)
     return worst;
 }
 
-static const char *compare_kind_name(const struct gf_compare_group *group)
-{
-    return group->statistic ? "statistic" : "stage";
-}
-
-static const char *compare_host_memory_name(const struct gf_compare_run *run)
-{
-    return run->options.host_memory == GF_HOST_PAGEABLE ? "pageable" : "pinned";
-}
-
-static const char *compare_transfer_name(const struct gf_compare_run *run)
-{
-    return run->options.transfer == GF_TRANSFER_ZERO_COPY ? "zero-copy" : "copy";
-}
-
 static void put_field(FILE *file, int width, const char *text)
 {
     fprintf(file, " %*s", width, text);
@@ -352,7 +337,7 @@ static void put_json_group(struct gf_json *json, const struct gf_compare_group *
 {
     gf_json_object(json, NULL, GF_JSON_INLINE);
     gf_json_string(json, "name", group->name);
-    gf_json_string(json, "kind", compare_kind_name(group));
+    gf_json_string(json, "kind", group->statistic ? "statistic" : "stage");
     gf_json_number(json, "segment", group->segment, 0);
     gf_json_format(json, "in", group->in);
     gf_json_format(json, "out", group->out);
@@ -372,8 +357,10 @@ static void put_json_run(struct gf_json *json, const struct gf_compare_run *run)
     gf_json_string(json, "refused", *run->refused ? run->refused : NULL);
     gf_json_number(json, "lanes", run->total.runs ? run->lanes : NAN, 0);
     gf_json_number(json, "band_rows", run->total.runs ? run->band_rows : NAN, 0);
-    gf_json_string(json, "host_memory", compare_host_memory_name(run));
-    gf_json_string(json, "transfer", compare_transfer_name(run));
+    gf_json_string(json, "host_memory",
+                   run->options.host_memory == GF_HOST_PAGEABLE ? "pageable" : "pinned");
+    gf_json_string(json, "transfer",
+                   run->options.transfer == GF_TRANSFER_ZERO_COPY ? "zero-copy" : "copy");
     gf_json_bool(json, "fused", !run->options.no_fuse);
     gf_json_number(json, "runs", run->total.runs, 0);
     put_json_timing(json, "total", &run->total);

@@ -157,13 +157,6 @@ static void put_line(void *context, const char *text)
     gf_text_wrap(file, colon ? colon + 2 : text, column, 11);
 }
 
-/* Prints the estimate of the whole program, including its start and the codecs. */
-static void put_estimate(FILE *file, const struct gf_explanation *explanation)
-{
-    if (explanation->work.files)
-        gf_cost_describe(&explanation->work, explanation->gpu, put_line, file);
-}
-
 void gf_explain_print(const struct gf_explanation *explanation, FILE *file)
 {
     char in[GF_TEXT_FORMAT_SIZE], out[GF_TEXT_FORMAT_SIZE];
@@ -190,5 +183,6 @@ void gf_explain_print(const struct gf_explanation *explanation, FILE *file)
     for (int s = 0; s < explanation->segments; s++)
         put_segment(file, explanation, s);
     put_total(file, explanation);
-    put_estimate(file, explanation);
+    if (explanation->work.files)
+        gf_cost_describe(&explanation->work, explanation->gpu, put_line, file);
 }

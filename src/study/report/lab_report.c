@@ -94,8 +94,7 @@ static int column_width(const struct gf_lab *lab, const struct gf_lab_result *re
 
 static void put_rows(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result)
 {
-    const int columns = gf_lab_columns(lab);
-    const int first = label_width(result);
+    const int columns = gf_lab_columns(lab), first = label_width(result);
     int width[GF_LAB_COLUMNS_MAX];
     fprintf(file, "  %-*s", first, result->rows_name);
     for (int i = 0; i < columns; i++)
@@ -375,14 +374,12 @@ static enum gf_status copy_file(FILE *from, const char *path, struct gf_error *e
     struct gf_output *output;
     char block[8192];
     size_t got;
-    enum gf_status status = gf_output_open(path, &output, error);
-    if (status)
-        return status;
+    GF_TRY(gf_output_open(path, &output, error));
+    enum gf_status status = GF_OK;
     rewind(from);
     while (!status && (got = fread(block, 1, sizeof block, from)) > 0)
         status = gf_output_write(output, block, got, error);
-    if (!status)
-        status = gf_output_commit(output, error);
+    GF_THEN(status, gf_output_commit(output, error));
     gf_output_close(output);
     return status;
 }

@@ -46,7 +46,6 @@ struct gf_lab_found {
     const struct gf_lab_result *result;
 };
 
-/* Puts the labs on the page. */
 void gf_labs_page(struct gf_page *page, const struct gf_lab_found *found, int count);
 /* Puts the axes of the program's labs and the guides' figures on the page, which draws saved labs
  * by them. */

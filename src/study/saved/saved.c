@@ -138,8 +138,7 @@ static enum gf_status read_log(const char *text, size_t size, struct gf_saved *s
         gf_json_tree_free(&tree);
     }
     const int jobs = 1 + saved->other_jobs;
-    if (!status)
-        status = finish(saved, 1, jobs, error);
+    GF_THEN(status, finish(saved, 1, jobs, error));
     for (int i = 0; !status && i < saved->other_jobs; i++)
         status = finish(&saved->other_job[i], i + 2, jobs, error);
     return status;
@@ -248,8 +247,7 @@ static enum gf_status add(struct gf_counters *counters, char field[COLUMNS][FIEL
     memcpy(kernel.name, field[KERNEL], sizeof kernel.name);
     read_size(field[GRID], kernel.grid);
     read_size(field[BLOCK], kernel.block);
-    if (!GF_GROW(counters->kernel, counters->kernels))
-        return gf_fail_memory(error);
+    GF_ALLOCATED(GF_GROW(counters->kernel, counters->kernels), error);
     counters->kernel[counters->kernels++] = kernel;
     return GF_OK;
 }
@@ -408,8 +406,7 @@ static enum gf_status read_bytes(const char *path, FILE *file, char **text, size
     do {
         capacity = capacity ? 2 * capacity : 1 << 16;
         char *const grown = realloc(*text, capacity);
-        if (!grown)
-            return gf_fail_memory(error);
+        GF_ALLOCATED(grown, error);
         *text = grown;
         *size += fread(*text + *size, 1, capacity - *size, file);
     } while (*size == capacity && capacity < BYTES_MAX);

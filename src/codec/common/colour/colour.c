@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata/metadata.h"
 #include "icc/icc.h"
@@ -226,8 +227,7 @@ static enum gf_status open_other(const char *name, const char *why, const char *
         return GF_OK;
     }
     enum gf_status status = gf_icc_load_inks(options->cmyk_profile, &icc, error);
-    if (!status)
-        status = build(icc, true, cmyk->bits, cmyk, &of_profile);
+    GF_THEN(status, build(icc, true, cmyk->bits, cmyk, &of_profile));
     return status && *of_profile.text
                ? gf_fail(error, status, "%s: %s", options->cmyk_profile, of_profile.text)
                : status;

@@ -193,9 +193,7 @@ enum gf_status gf_palette_map_open(const struct gf_palette *palette, struct gf_f
                                    int threads, bool dithers, struct gf_palette_map **map,
                                    struct gf_error *error)
 {
-    struct gf_palette_map *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_palette_map, opened, error);
     const int bands = bands_of(format);
     opened->threads = threads < bands ? threads : bands;
     opened->colours = palette->colours;
@@ -361,8 +359,7 @@ static enum gf_status choose(const struct gf_palette_bins *bins, int most, int t
 {
     struct gf_palette_entries entries;
     int32_t *const order = malloc((size_t)bins->count * sizeof *order);
-    if (!order)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(order, error);
     gf_palette_split(bins, most, order, &entries);
     free(order);
     GF_TRY(gf_palette_refine(bins, threads, &entries, error));
@@ -385,14 +382,11 @@ enum gf_status gf_palette_make(const struct gf_image *picture, int most, int thr
         return GF_OK;
     }
     enum gf_status status = gf_palette_weigh(picture, threads, &weights, &bins, error);
-    if (!status)
-        status = choose(&bins, most, threads, palette, error);
+    GF_THEN(status, choose(&bins, most, threads, palette, error));
     free(bins.mean);
     free(bins.weight);
-    if (!status)
-        status = gf_palette_map_open(palette, picture->format, threads, dithers, &map, error);
-    if (!status)
-        status = palette_map_run(map, picture, &weights, indices, &distance, error);
+    GF_THEN(status, gf_palette_map_open(palette, picture->format, threads, dithers, &map, error));
+    GF_THEN(status, palette_map_run(map, picture, &weights, indices, &distance, error));
     gf_palette_map_close(map);
     free(weights.weight);
     return status;
@@ -405,8 +399,7 @@ enum gf_status gf_palette_choose(const struct gf_image *picture, int most, int t
     struct gf_palette_bins bins = {0};
     enum gf_status status = gf_palette_weigh(picture, threads, &weights, &bins, error);
     free(weights.weight);
-    if (!status)
-        status = choose(&bins, most, threads, palette, error);
+    GF_THEN(status, choose(&bins, most, threads, palette, error));
     free(bins.mean);
     free(bins.weight);
     return status;
@@ -418,8 +411,7 @@ enum gf_status gf_palette_map_part(struct gf_palette_map *map, const struct gf_i
 {
     struct gf_palette_weights weights = {.opaque = true};
     enum gf_status status = gf_palette_weigh(picture, 1, &weights, NULL, error);
-    if (!status)
-        status = palette_map_run(map, picture, &weights, indices, distance, error);
+    GF_THEN(status, palette_map_run(map, picture, &weights, indices, distance, error));
     free(weights.weight);
     return status;
 }

@@ -133,8 +133,7 @@ static enum gf_status gather(const struct weighing *weighing, struct gf_palette_
     }
     bins->mean = malloc((size_t)bins->count * sizeof *bins->mean);
     bins->weight = malloc((size_t)bins->count * sizeof *bins->weight);
-    if (!bins->mean || !bins->weight)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(bins->mean && bins->weight, error);
     for (size_t c = 0, at = 0; c < weighing->bins; c++) {
         const struct sums *const of = &weighing->sums[c];
         if (!of->weight)
@@ -161,8 +160,7 @@ enum gf_status gf_palette_weigh(const struct gf_image *picture, int threads,
         weighing.sums = calloc((size_t)weighing.parts * weighing.bins, sizeof *weighing.sums);
     enum gf_status status =
         weights->weight && (weighing.sums || !bins) ? GF_OK : gf_fail_memory(error);
-    if (!status)
-        status = gf_ordered_run(weighing.parts, weighing.parts, weigh_part, &weighing, error);
+    GF_THEN(status, gf_ordered_run(weighing.parts, weighing.parts, weigh_part, &weighing, error));
     if (!status && bins)
         status = gather(&weighing, bins, error);
     free(weighing.sums);

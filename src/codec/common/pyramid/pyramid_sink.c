@@ -10,7 +10,6 @@
 #include "base/threads/ordered.h"
 #include "base/threads/times.h"
 #include "codec/common/pyramid/pyramid.h"
-#include "codec/common/pyramid/shrink.h"
 
 enum {
     TILES_AHEAD = 64,           /* how many tiles may be submitted */
@@ -145,7 +144,6 @@ static bool is_complete(const struct pyramid_sink *sink, int number)
     return level->y == level->format.height || level->y >= end;
 }
 
-/* Returns the memory of the level's next row. */
 static unsigned char *next_row(struct level *level)
 {
     return level->strip[level->row % 2] + (size_t)(level->y - level->first) * level->pitch;
@@ -273,8 +271,7 @@ static enum gf_status open_levels(struct pyramid_sink *sink, struct gf_error *er
     sink->memory_bytes = all_strips(pyramid);
     sink->memory = gf_pages_alloc(sink->memory_bytes);
     unsigned char *at = sink->memory;
-    if (!at)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(at, error);
     for (int i = 0; i < pyramid->levels; i++) {
         struct level *const level = &sink->level[i];
         const size_t bytes = (size_t)strip_bytes(pyramid, i);
@@ -301,8 +298,7 @@ static enum gf_status open_sink(struct pyramid_sink *sink, int threads, struct g
 {
     sink->slots = TILES_AHEAD;
     sink->slot = calloc((size_t)sink->slots, sizeof *sink->slot);
-    if (!sink->slot)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(sink->slot, error);
     GF_TRY(open_levels(sink, error));
     const struct gf_ordered_setup setup = {
         .call = encode, .context = sink, .threads = threads, .helps = true, .slots = sink->slots};

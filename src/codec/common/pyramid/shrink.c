@@ -1,6 +1,6 @@
 /* Two ways to shrink: the means of 2 x 2 pixels (pixel/resample/halve.h), and what the filter
  * resize does with its kernel lanczos3, alpha premultiplied to 16 bits. */
-#include "codec/common/pyramid/shrink.h"
+#include "codec/common/pyramid/pyramid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,9 +71,7 @@ static size_t kept_bytes(enum gf_shrink shrink, struct gf_format from)
 enum gf_status gf_shrinker_open(enum gf_shrink shrink, struct gf_format from,
                                 struct gf_shrinker **shrinker, struct gf_error *error)
 {
-    struct gf_shrinker *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_shrinker, opened, error);
     opened->shrink = shrink;
     opened->from = from;
     opened->to = halved(from);

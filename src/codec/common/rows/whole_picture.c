@@ -81,8 +81,7 @@ enum gf_status gf_whole_read_more(struct gf_input *input, uint64_t size,
             const size_t twice = *capacity ? 2 * *capacity : FIRST_BYTES;
             const size_t larger = twice > most && *capacity <= most ? (size_t)most + 1 : twice;
             unsigned char *const grown = realloc(file->data, larger);
-            if (!grown)
-                return gf_fail_memory(error);
+            GF_ALLOCATED(grown, error);
             file->data = grown;
             *capacity = larger;
         }
@@ -128,8 +127,7 @@ static enum gf_status decode(struct gf_whole_source *source, struct gf_error *er
     const size_t row_bytes = gf_row_bytes(format), rows = (size_t)format.height;
     if (!source->pixels)
         source->pixels = source->calls->blank ? calloc(rows, row_bytes) : malloc(rows * row_bytes);
-    if (!source->pixels)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(source->pixels, error);
     source->decoded = true;
     errno = 0; /* gf_whole_source_fail() reads errno */
     const enum gf_status status = source->calls->decode(source, source->pixels, error);
@@ -250,8 +248,7 @@ static enum gf_status read_file(struct gf_whole_source *source, struct gf_input 
     if (!source->calls->parts || size <= GF_WHOLE_HEAD)
         return gf_whole_file(input, &source->options, &source->file, error);
     source->file = (struct gf_blob){malloc((size_t)size), (size_t)size};
-    if (!source->file.data)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(source->file.data, error);
     source->later = input;
     return gf_whole_source_need(source, 0, GF_WHOLE_HEAD, error);
 }
@@ -282,8 +279,7 @@ enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct g
         opened->borrowed = gf_input_borrow(input, &opened->file.data, &opened->file.size);
     enum gf_status status = file.data || opened->borrowed ? GF_OK : read_file(opened, input, error);
     errno = 0;
-    if (!status)
-        status = calls->read_header(opened, error);
+    GF_THEN(status, calls->read_header(opened, error));
     if (status)
         whole_source_close(&opened->base);
     else
@@ -475,9 +471,7 @@ enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder,
                        "%s: %dx%d is too large for %s, whose sides end at %d",
                        gf_output_name(order->output), format.width, format.height, encoder->name,
                        encoder->side_most);
-    struct gf_whole_sink *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_whole_sink, opened, error);
     opened->base =
         (struct gf_sink){.write = whole_write, .finish = whole_finish, .close = whole_sink_close};
     if (order->metadata && order->metadata->animated && encoder->add) {

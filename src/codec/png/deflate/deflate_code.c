@@ -8,8 +8,7 @@
 /* A leaf (a symbol that occurs) or an inner node with two children. */
 struct node {
     uint32_t frequency;
-    int16_t symbol;
-    int16_t parent;
+    int16_t symbol, parent;
 };
 
 static int by_frequency(const void *a, const void *b)
