@@ -326,7 +326,7 @@ clean
 begin "the parameters of a URL are no part of {file}"
 echo "http://far/1.png?name=$(printf 'a%.0s' $(seq 300))&c=ab" >url.txt
 run 0 gpufilter -q -i @url.txt -o x.png "--fetch=sh -c 'cp in.png \"\$1\"; echo \"\$1\" >got' sh {file} {in}" invert
-grep -qx "$TMPDIR/gpufilter-transfers-....../0-in.png" got || problem "$(cat got)"
+grep -qx "$TMPDIR/.transfers.gpufilter-[0-9a-zA-Z-]*/0-in.png" got || problem "$(cat got)"
 
 begin "what signs a URL reaches commands alone, and a name that is signed anew is the same input and output"
 fault none none
@@ -596,10 +596,17 @@ END_OF_LEAVING
     clean
 fi
 
-begin "a folder that a killed run has left is removed by a later run, a young one is not"
-mkdir tmp/gpufilter-transfers-XYZabc tmp/gpufilter-transfers-young
-echo old >tmp/gpufilter-transfers-XYZabc/1-in.tar
-touch -d '2 hours ago' tmp/gpufilter-transfers-XYZabc
+begin "the folder that a killed run has left is removed by a later run, that of a running one is not"
+rm -f hangs.too
+fault hang 'far:in/4.tar '
+"$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" invert 2>stderr &
+job=$!
+until_true 10 [ -s hangs.too ]
 fault none none
 run 0 far
-[ "$(ls tmp)" = gpufilter-transfers-young ] || problem "$(ls tmp)"
+[ "$(ls -A tmp | wc -l)" -eq 1 ] || problem "not one folder: $(ls -A tmp)"
+kill -KILL $job
+wait $job 2>/dev/null
+kill "$(cat hangs)" "$(cat hangs.too)"
+run 0 far
+clean
