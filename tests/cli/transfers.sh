@@ -32,7 +32,7 @@ if [ -s fault ] && echo "$1 $2" | grep -q "$(cat faulty)"; then
     cut) head -c 1000 "$from" >"$to"; exit 0 ;;
     cut-once) rm fault; head -c 1000 "$from" >"$to"; exit 1 ;;
     nothing) exit 0 ;;
-    once-slow) rm fault; trap 'exit 0' TERM; sleep 20 & wait ;;
+    once-slow) rm fault; trap 'exit 0' TERM; sleep 60 & wait ;;
     hang) echo $$ >hangs; mkdir -p "$(dirname "$to")"; : >"$to".part; trap '' HUP; sleep 100 & echo $! >hangs.too; wait ;;
     stubborn) trap '' TERM; echo $$ >hangs; while :; do sleep 1; done ;;
     esac
@@ -179,8 +179,8 @@ for what in hang stubborn; do
     for which in 'far:in/4.tar ' 'far:out/4.tar$'; do
         fault $what "$which"
         rm -f hangs.too
-        run 75 timeout 60 "$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" --transfer-tries=1 --transfer-timeout=1 invert
-        grep -q '^gpufilter: far:.*/4.tar: --[a-z]* failed, 1 time: took longer than --transfer-timeout=1$' stderr || problem "$(cat stderr)"
+        run 75 timeout 300 "$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" --transfer-tries=1 --transfer-timeout=3 invert
+        grep -q '^gpufilter: far:.*/4.tar: --[a-z]* failed, 1 time: took longer than --transfer-timeout=3$' stderr || problem "$(cat stderr)"
         for each in hangs hangs.too; do
             [ ! -s $each ] || ! runs "$(cat $each)" || problem "$each: a command still runs"
         done
@@ -190,7 +190,7 @@ for what in hang stubborn; do
     done
 done
 fault once-slow 'far:in/4.tar '
-run 0 far --transfer-timeout=1 --transfer-tries=2
+run 0 far --transfer-timeout=5 --transfer-tries=2
 done_are 1 2 3 4 5 6 7 8
 clean
 
