@@ -98,10 +98,10 @@ problem()
 }$1
 }
 
-# until_true SECONDS COMMAND...: whether the command becomes true
+# until_true SECONDS COMMAND...: whether the command becomes true; a slow machine has ten times the seconds
 until_true()
 {
-    tries=$((5 * $1))
+    tries=$((50 * $1))
     shift
     until "$@"; do
         tries=$((tries - 1))

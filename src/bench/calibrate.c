@@ -1,13 +1,13 @@
 #include "bench/calibrate.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <math.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,16 +82,17 @@ struct calibrator {
     struct gf_calibration *calibration;
     const char *program;
     double end_s; /* the time of gf_now() at which to stop */
-    char folder[400];
+    struct gf_temporary folder;
+    int folder_fd;
 };
 
-enum { PATH_SIZE = sizeof(((struct calibrator *)0)->folder) + 80 };
+enum { PATH_SIZE = 4096 };
 
 static void name_files(const struct calibrator *calibrator, const struct job *job, int worker,
                        char in[PATH_SIZE], char out[PATH_SIZE])
 {
-    snprintf(in, PATH_SIZE, "%s/%s", calibrator->folder, job->in);
-    snprintf(out, PATH_SIZE, "%s/%.*s-%d.%s", calibrator->folder, (int)strcspn(job->in, "."),
+    snprintf(in, PATH_SIZE, "%s/%s", calibrator->folder.path, job->in);
+    snprintf(out, PATH_SIZE, "%s/%.*s-%d.%s", calibrator->folder.path, (int)strcspn(job->in, "."),
              job->in, worker, job->out);
 }
 
@@ -458,7 +459,7 @@ static enum gf_status make_picture(const struct calibrator *calibrator, const ch
         shade[y][x][c] = (float)(118 + 55 * sin(x * 0.011 + c) * cos(y * 0.007) +
                                  25 * sin((x + 2 * y) * 0.05) + 12 * sin(x * 0.31 + y * 0.23 * c));
     }
-    snprintf(path, sizeof path, "%s/%s", calibrator->folder, name);
+    snprintf(path, sizeof path, "%s/%s", calibrator->folder.path, name);
     FILE *const file = fopen(path, "wb");
     if (!file)
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: %m", path);
@@ -476,25 +477,13 @@ static enum gf_status make_picture(const struct calibrator *calibrator, const ch
 
 static enum gf_status prepare(struct calibrator *calibrator, struct gf_error *error)
 {
-    snprintf(calibrator->folder, sizeof calibrator->folder, "%s/gpufilter-calibrate-XXXXXX",
-             gf_spool_folder());
-    if (!mkdtemp(calibrator->folder)) {
-        (void)gf_fail(error, GF_ERROR_OUTPUT, "%s: %m", calibrator->folder);
-        *calibrator->folder = '\0';
-        return GF_ERROR_OUTPUT;
-    }
+    calibrator->folder_fd = gf_temporary_spool(&calibrator->folder, "calibrate", S_IFDIR | 0700);
+    if (calibrator->folder_fd < 0)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: %m", gf_spool_folder());
     GF_TRY(make_picture(calibrator, "one.ppm", 1, 1, error));
     GF_TRY(make_picture(calibrator, "small.ppm", 960, 540, error));
     GF_TRY(make_picture(calibrator, "middle.ppm", 1920, 1080, error));
     return make_picture(calibrator, "large.ppm", 3840, 2160, error);
-}
-
-static int remove_entry(const char *path, const struct stat *stat, int kind, struct FTW *place)
-{
-    (void)stat;
-    (void)kind;
-    (void)place;
-    return remove(path);
 }
 
 enum gf_status gf_calibrate(const char *program, double seconds, struct gf_calibration *calibration,
@@ -522,8 +511,9 @@ enum gf_status gf_calibrate(const char *program, double seconds, struct gf_calib
     if (!calibration->gpu)
         snprintf(calibration->why_no_gpu, sizeof calibration->why_no_gpu, "%s",
                  likely ? "CUDA does not start" : why_not);
-    if (*calibrator.folder)
-        (void)nftw(calibrator.folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    gf_temporary_end(&calibrator.folder, true);
+    if (calibrator.folder_fd >= 0)
+        close(calibrator.folder_fd);
     calibration->seconds = gf_now() - begin_s;
     return status;
 }

@@ -21,6 +21,7 @@
 #include "codec/cell/cell.h"
 #include "codec/codec.h"
 #include "codec/formats.h"
+#include "codec/io/output.h"
 #include "codec/layouts/layouts.h"
 #include "pipeline/pipeline_internal.h"
 
@@ -38,8 +39,8 @@ static void occupy_streams(void)
 
 static void on_signal(int number)
 {
-    gf_transfers_abandon();
-    gf_abandon_outputs();
+    gf_commands_abandon();
+    gf_outputs_end();
     gf_summary_interrupted();
     _exit(128 + number);
 }
@@ -263,7 +264,9 @@ int main(int argc, char **argv)
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
-    if (status)
+    if (status) {
+        gf_temporary_wait();
         gf_message_print("", error.text);
+    }
     gf_leave(gf_exit_status(status));
 }

@@ -442,11 +442,11 @@ static void test_time(void **state)
     const double begin_s = gf_now();
     gf_time_limit_set(begin_s + 0.2);
     assert_int_equal(decode_word("hang", &options, &sum), GF_ERROR_INPUT);
-    assert_true(gf_now() - begin_s < 5);
+    assert_true(gf_now() - begin_s < 30);
     gf_time_limit_set(0);
     assert_good(&options);
     assert_int_equal(decode_word("stay", &options, &sum), GF_OK); /* does not close */
-    assert_true(gf_now() - begin_s < 10);
+    assert_true(gf_now() - begin_s < 60);
     assert_good(&options);
 }
 
@@ -680,6 +680,9 @@ static void test_orphans_end(void **state)
     const struct gf_options options = in_cells();
     unsigned sum;
     int status;
+    int ready[2];
+    char byte = 0;
+    assert_int_equal(pipe(ready), 0);
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     gf_cells_join();
     gf_cells_leave();
@@ -689,8 +692,12 @@ static void test_orphans_end(void **state)
         (void)decode_word("keep", &options, &sum);
         if (!fork())
             stay();
+        (void)!write(ready[1], &byte, 1);
         _exit((int)decode_word("hang", &options, &sum));
     }
+    assert_int_equal(read(ready[0], &byte, 1), 1); /* all three processes are there */
+    close(ready[0]);
+    close(ready[1]);
     usleep(300000);
     assert_int_equal(kill(program, SIGKILL), 0);
     assert_int_equal(waitpid(program, &status, 0), program);

@@ -31,6 +31,16 @@ stdout_has '^calibrated '
 run 0 gpufilter -v -i in.png -o out.ppm blur
 grep -q 'calibrated: .*file [0-9.]* ms' stderr || problem "no calibrated figures"
 
+begin "--calibrate that is interrupted leaves no pictures"
+TMPDIR="$PWD/temporary" "$GPUFILTER" --calibrate >stdout 2>stderr &
+job=$!
+until_true 20 sh -c '[ -n "$(ls -A temporary)" ]' || problem "it has begun nothing"
+kill -TERM $job
+wait $job
+got=$?
+[ $got -eq 143 ] || problem "exit status $got, not 143"
+[ -z "$(ls -A temporary)" ] || problem "left: $(ls -AR temporary)"
+
 begin "a damaged cache counts as none, silently"
 for file in "$XDG_CACHE_HOME"/gpufilter/*; do echo damaged >"$file"; done
 run 0 gpufilter -q -i in.png -o out.ppm blur

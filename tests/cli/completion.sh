@@ -82,7 +82,7 @@ zpty -d typed
 END
     completes()
     {
-        run 0 timeout 20 zsh -f complete.zsh "$1"
+        run 0 timeout 120 zsh -f complete.zsh "$1"
         [ "$(cat stdout)" = "$2" ] || problem "'$1' becomes '$(cat stdout)', not '$2'"
     }
     completes 'gpufilter --progressi' '--progressive'

@@ -343,7 +343,7 @@ job=$!
 exec 8<>seen 9>live
 size=$(head -n 1 in.y4m | wc -c)
 head -c $((size + 446)) in.y4m >&9
-timeout 20 head -c $((size + 446)) <&8 >first
+timeout 120 head -c $((size + 446)) <&8 >first
 [ "$(wc -c <first)" = $((size + 446)) ] || problem "the first frame did not come"
 exec 9>&-
 wait $job || problem "$(cat stderr)"

@@ -75,7 +75,7 @@ def feed():
         picture = open("in.ppm", "rb").read()
         pipe.write(picture[:9000])
         pipe.flush()
-        time.sleep(1.6)
+        time.sleep(4)
         pipe.write(picture[9000:])
 os.mkfifo("feed")
 threading.Thread(target=feed).start()
@@ -84,5 +84,5 @@ assert text.startswith("\r\033[32m[") and "%" in text and text.endswith("\r\033[
 assert "/8 tiles left" in text, text
 assert os.path.getsize("stdout") == 0
 END
-    run 0 timeout 120 python3 terminal.py
+    run 0 timeout 600 python3 terminal.py
 fi

@@ -355,20 +355,22 @@ run 0 gpufilter -i large.ppm -o k.dzi --tile-size=32
 tiles=$(find k_files -type f | wc -l)
 middle=0
 
-# until_begun: waits until the run has begun to write tiles.
+# until_begun PATTERN: waits until the run has made such a file.
 until_begun()
 {
-    for _ in $(seq 2000); do
-        [ -z "$(ls -d .k_files*/9 2>/dev/null)" ] || return 0
+    for _ in $(seq 20000); do
+        # shellcheck disable=SC2086 # a pattern
+        [ -z "$(ls -d $1 2>/dev/null)" ] || return 0
         [ -e "/proc/$job" ] || return 0
     done
 }
 
-for round in 1 2 3 4; do
+for round in $(seq 20); do
+    [ $round -lt 5 ] || [ $middle -eq 0 ] || break
     rm -rf k.dzi k_files
     "$GPUFILTER" -i large.ppm -o k.dzi --tile-size=16 --threads=1 -q &
     job=$!
-    until_begun
+    until_begun '.k_files*/9'
     kill -9 $job 2>/dev/null
     wait $job 2>/dev/null
     [ -z "$(find . -maxdepth 1 -name '.k_files*')" ] || middle=1
@@ -383,14 +385,20 @@ begin "interrupted, the tiles are removed at once, and an older pyramid stays"
 before=$(cksum k.dzi k_files/*/0_0.jpeg)
 "$GPUFILTER" -i large.ppm -o k.dzi --tile-size=16 --threads=1 -q &
 job=$!
-until_begun
+until_begun '.k_files*/9'
 kill -TERM $job 2>/dev/null
 wait $job 2>/dev/null
 [ "$(find . -maxdepth 1 -name '.k*' | wc -l)" -eq 0 ] || problem "left behind: $(find . -maxdepth 1 -name '.k*' | head -3)"
 [ "$(cksum k.dzi k_files/*/0_0.jpeg)" = "$before" ] || problem "the older pyramid has changed"
 mkdir larges && cp large.ppm larges/1.ppm && cp large.ppm larges/2.ppm
-for after in 0.1 0.15 0.2 0.25; do
-    timeout -s TERM $after "$GPUFILTER" -i larges -o cut --pyramid=zoomify --tile-size=4 2>said
+for after in 0 0.05 0.1 0.15; do
+    rm -rf cut
+    "$GPUFILTER" -i larges -o cut --pyramid=zoomify --tile-size=4 2>said &
+    job=$!
+    until_begun 'cut/.*gpufilter*'
+    sleep $after
+    kill -TERM $job 2>/dev/null
+    wait $job 2>/dev/null
     ! grep -q 'No such file' said || problem "it tells of the folder that it removes: $(cat said)"
     [ "$(find cut -mindepth 1 -maxdepth 1 -name '.*' | wc -l)" -eq 0 ] || problem "left behind: $(ls -A cut)"
 done

@@ -31,7 +31,7 @@ until_true 60 [ -s hangs ]
 read -r actor process <hangs
 kill -9 "$actor"
 has_ended() { ! grep -qs '^State:.[^Z]' "/proc/$process/status"; }
-until_true 10 has_ended || problem "the process of the dead actor lives on"
+until_true 60 has_ended || problem "the process of the dead actor lives on"
 wait $job
 got=$?
 [ "$got" -eq 75 ] || problem "exit status $got, not 75: $(tail -n 5 said)"

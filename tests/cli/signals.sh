@@ -38,6 +38,7 @@ stopped()
     job=$!
     exec 9>feed
     head -c 3000 in.ppm >&9
+    until_true 20 [ -e stopped/in.pnm ]
     sleep 0.5
     kill -INT $job
     wait $job
@@ -53,6 +54,7 @@ if ! env --default-signal true 2>/dev/null; then
 else
     stopped --format=ppm
     stderr_is 'gpufilter: interrupted: 1 of 3 files done; with --skip-existing the same command does the rest'
+    rm -r stopped
     stopped --format=ppm --log=log
     stderr_is 'gpufilter: interrupted: 1 of 3 files done; with --resume=log the same command does the rest'
     stopped --format=ppm --resume=log

@@ -51,7 +51,7 @@ export SLURM_CONF=$top/slurm.conf
 munged --force --foreground --key-file=munge/key --socket="$top/munge/socket" --pid-file="$top/munge/pid" \
     --log-file="$top/munge/log" --seed-file="$top/munge/seed" >munged.out 2>&1 &
 jobs=$!
-sleep 0.5
+until_true 20 [ -S munge/socket ]
 slurmctld -D -c >slurmctld.out 2>&1 &
 jobs="$jobs $!"
 # A node is a process namespace, so that all its processes die with it.

@@ -32,7 +32,7 @@ if [ -s fault ] && echo "$1 $2" | grep -q "$(cat faulty)"; then
     cut) head -c 1000 "$from" >"$to"; exit 0 ;;
     cut-once) rm fault; head -c 1000 "$from" >"$to"; exit 1 ;;
     nothing) exit 0 ;;
-    once-slow) rm fault; trap 'exit 0' TERM; sleep 20 & wait ;;
+    once-slow) rm fault; trap 'exit 0' TERM; sleep 60 & wait ;;
     hang) echo $$ >hangs; mkdir -p "$(dirname "$to")"; : >"$to".part; trap '' HUP; sleep 100 & echo $! >hangs.too; wait ;;
     stubborn) trap '' TERM; echo $$ >hangs; while :; do sleep 1; done ;;
     esac
@@ -179,8 +179,8 @@ for what in hang stubborn; do
     for which in 'far:in/4.tar ' 'far:out/4.tar$'; do
         fault $what "$which"
         rm -f hangs.too
-        run 75 timeout 60 "$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" --transfer-tries=1 --transfer-timeout=1 invert
-        grep -q '^gpufilter: far:.*/4.tar: --[a-z]* failed, 1 time: took longer than --transfer-timeout=1$' stderr || problem "$(cat stderr)"
+        run 75 timeout 300 "$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" --transfer-tries=1 --transfer-timeout=3 invert
+        grep -q '^gpufilter: far:.*/4.tar: --[a-z]* failed, 1 time: took longer than --transfer-timeout=3$' stderr || problem "$(cat stderr)"
         for each in hangs hangs.too; do
             [ ! -s $each ] || ! runs "$(cat $each)" || problem "$each: a command still runs"
         done
@@ -190,7 +190,7 @@ for what in hang stubborn; do
     done
 done
 fault once-slow 'far:in/4.tar '
-run 0 far --transfer-timeout=1 --transfer-tries=2
+run 0 far --transfer-timeout=5 --transfer-tries=2
 done_are 1 2 3 4 5 6 7 8
 clean
 
@@ -326,7 +326,7 @@ clean
 begin "the parameters of a URL are no part of {file}"
 echo "http://far/1.png?name=$(printf 'a%.0s' $(seq 300))&c=ab" >url.txt
 run 0 gpufilter -q -i @url.txt -o x.png "--fetch=sh -c 'cp in.png \"\$1\"; echo \"\$1\" >got' sh {file} {in}" invert
-grep -qx "$TMPDIR/gpufilter-transfers-....../0-in.png" got || problem "$(cat got)"
+grep -qx "$TMPDIR/.transfers.gpufilter-[0-9a-zA-Z-]*/0-in.png" got || problem "$(cat got)"
 
 begin "what signs a URL reaches commands alone, and a name that is signed anew is the same input and output"
 fault none none
@@ -596,10 +596,17 @@ END_OF_LEAVING
     clean
 fi
 
-begin "a folder that a killed run has left is removed by a later run, a young one is not"
-mkdir tmp/gpufilter-transfers-XYZabc tmp/gpufilter-transfers-young
-echo old >tmp/gpufilter-transfers-XYZabc/1-in.tar
-touch -d '2 hours ago' tmp/gpufilter-transfers-XYZabc
+begin "the folder that a killed run has left is removed by a later run, that of a running one is not"
+rm -f hangs.too
+fault hang 'far:in/4.tar '
+"$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" invert 2>stderr &
+job=$!
+until_true 10 [ -s hangs.too ]
 fault none none
 run 0 far
-[ "$(ls tmp)" = gpufilter-transfers-young ] || problem "$(ls tmp)"
+[ "$(ls -A tmp | wc -l)" -eq 1 ] || problem "not one folder: $(ls -A tmp)"
+kill -KILL $job
+wait $job 2>/dev/null
+kill "$(cat hangs)" "$(cat hangs.too)"
+run 0 far
+clean

@@ -287,8 +287,7 @@ static void make_folders(const char *file)
     }
 }
 
-/* Removes what nothing was measured into for three months: files of other builds and machines, and
- * what a killed process left. */
+/* Removes what nothing was measured into for three months: files of other builds and machines. */
 static void remove_old(const char *file)
 {
     enum { DAYS = 90, DAY_S = 86400 };
@@ -310,7 +309,8 @@ static void remove_old(const char *file)
 bool gf_figures_keep(const struct gf_figures *figures, struct gf_error *why)
 {
     struct gf_figures_file file;
-    char lines[FILE_BYTES_MAX] = "", head[HEAD_SIZE], temporary[sizeof file.path + 8];
+    char lines[FILE_BYTES_MAX] = "", head[HEAD_SIZE];
+    struct gf_temporary temporary = {0};
     const int count = gf_figure_count();
     size_t length = 0;
     if (!gf_figures_file_find(&file)) {
@@ -324,16 +324,14 @@ bool gf_figures_keep(const struct gf_figures *figures, struct gf_error *why)
                                        gf_figure_info(i).name, figures->calibrated[i]);
     }
     make_folders(file.path);
-    snprintf(temporary, sizeof temporary, "%s.XXXXXX", file.path);
-    const int fd = mkostemp(temporary, O_CLOEXEC);
+    const int fd = gf_temporary_open(&temporary, file.path, 0600);
     bool done = fd >= 0 && gf_write_fully(fd, head, put_head(file.machine, lines, head)) &&
                 gf_write_fully(fd, lines, length);
-    done = fd >= 0 && !close(fd) && done && !rename(temporary, file.path);
-    if (!done) {
+    done = fd >= 0 && !close(fd) && done && !rename(temporary.path, file.path);
+    if (!done)
         (void)gf_fail(why, GF_ERROR_OUTPUT, "%s: %s", file.path, strerror(errno));
-        (void)unlink(temporary);
-    } else {
+    gf_temporary_end(&temporary, !done);
+    if (done)
         remove_old(file.path);
-    }
     return done;
 }

@@ -642,9 +642,3 @@ void gf_transfers_close(struct gf_transfers *transfers)
     pthread_mutex_destroy(&transfers->lock);
     free(transfers);
 }
-
-void gf_transfers_abandon(void)
-{
-    gf_commands_abandon();
-    gf_transfer_folder_remove();
-}

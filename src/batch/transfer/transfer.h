@@ -87,10 +87,6 @@ void gf_transfers_finish(struct gf_transfers *transfers);
  * which. Returns false if there is none. */
 bool gf_transfers_next_ended(struct gf_transfers *transfers, void **item, struct gf_error *error);
 
-/* Ends the commands of all transfers and removes their folder. A signal handler calls this function
- * before it ends the process. */
-void gf_transfers_abandon(void);
-
 /* ---- running the commands of the user that transfer a file ---- */
 
 /* The values of the fields {in}, {out}, {file} and {record} in the words of a command; NULL: the
@@ -134,12 +130,12 @@ bool gf_bytes_moved(pid_t group, uint64_t *bytes);
 
 /* ---- the folder under $TMPDIR for the files of transfers; a process has one at a time ---- */
 
-/* Makes the folder. Also removes folders that killed processes left behind. */
+/* Makes the folder, a temporary one (codec/io/output.h). */
 enum gf_status gf_transfer_folder_make(struct gf_error *error) GF_CHECKED;
 /* Returns the path of a file in the folder, whose name consists of the three arguments, from
  * malloc(); NULL when out of memory. */
 char *gf_transfer_folder_file(size_t number, const char *kind, const char *extension);
 /* Returns the number of bytes that are free in the folder. */
 uint64_t gf_transfer_folder_free(void);
-/* Removes the folder with all that is in it. A signal handler may call this function. */
+/* Removes the folder with all that is in it. */
 void gf_transfer_folder_remove(void);

@@ -4,6 +4,7 @@
 
 #include "base/process/program.h"
 #include "batch/workers/workers.h"
+#include "codec/io/output.h"
 
 /* Writes the picture's line to the log and calls request->entry, if these are not NULL. */
 void gf_batch_record(struct gf_batch_worker *worker, const struct gf_batch_log_entry *entry)
@@ -194,6 +195,8 @@ void gf_batch_end_item(struct gf_batch_worker *worker, const struct gf_batch_res
     const struct gf_batch_request *const request = batch->request;
     const enum gf_outcome outcome = telling->outcome;
     const struct gf_error failure = failure_of(telling);
+    if (outcome == GF_OUTCOME_FAILED)
+        gf_temporary_wait();
     for (int k = 0; k < gf_batch_outputs(request); k++)
         record_without_picture(worker, &worker->result[k]);
     ends &= !worker->log_status; /* a failure of the log ends the run instead */

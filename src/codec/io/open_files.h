@@ -106,11 +106,7 @@ enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t siz
 /* struct gf_output is the state of an open output. */
 
 /* An output in memory needs its buffer for small pieces alone. */
-enum {
-    GF_OUTPUT_BUFFER_BYTES = 1 << 20,
-    GF_OUTPUT_SMALL_BUFFER_BYTES = 16 << 10,
-    GF_OUTPUT_NAME_TRIES = 100
-};
+enum { GF_OUTPUT_BUFFER_BYTES = 1 << 20, GF_OUTPUT_SMALL_BUFFER_BYTES = 16 << 10 };
 
 /* A folder of files, which is made under a temporary name. */
 struct gf_folder {

@@ -14,8 +14,9 @@
 #include "codec/io/open_files.h"
 #include "codec/io/output.h"
 
-static bool link_as(const struct gf_output *output, const char *name)
+static bool link_as(void *context, const char *name)
 {
+    const struct gf_output *const output = context;
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", output->fd);
     return !linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
@@ -25,16 +26,9 @@ static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *er
 {
     /* This cannot fail, because no other process can open a file without a name. */
     (void)gf_temporary_lock(output->fd);
-    for (int i = 0; i < GF_OUTPUT_NAME_TRIES; i++) {
-        if (!gf_temporary_begin(&output->temporary, output->target))
-            return gf_fail_memory(error);
-        if (link_as(output, output->temporary.path))
-            return GF_OK;
-        gf_temporary_end(&output->temporary, false);
-        if (errno != EEXIST)
-            break;
-    }
-    return gf_output_fail_folder(output, error);
+    return gf_temporary_make(&output->temporary, output->target, link_as, output)
+               ? GF_OK
+               : gf_output_fail_folder(output, error);
 }
 
 enum { NOT_WANTED = -2, NONE = -1 };

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "gpufilter/status.h"
@@ -98,19 +99,33 @@ struct gf_temporary {
     struct gf_temporary_slot *slot;
 };
 
-/* Makes a name next to the target and registers it, before the file exists. The first call for a
- * folder also removes the files there that killed processes left behind. Returns false with errno
- * after a failure. */
-bool gf_temporary_begin(struct gf_temporary *temporary, const char *target);
-/* Waits while a signal handler removes files, at whose end the process usually ends. What then
- * fails in a folder that is gone is not told. */
+/* Makes what `make` makes under a name next to the target, and registers it. If make() fails with
+ * EEXIST, another name is tried. The first call for a folder also removes the files there that
+ * killed processes left behind. Returns false with errno after a failure. */
+bool gf_temporary_make(struct gf_temporary *temporary, const char *target,
+                       bool (*make)(void *context, const char *path), void *context);
+/* Between these two calls the thread changes what has the temporary name: it renames it, or makes
+ * files in it. A signal handler removes it only after that or before, which the first call then
+ * waits for. gf_temporary_end() releases, too. */
+void gf_temporary_hold(struct gf_temporary *temporary);
+void gf_temporary_release(struct gf_temporary *temporary);
+/* Waits while a signal handler removes files, at whose end the process usually ends. Who tells of
+ * failures calls it first, since some fail because of that. */
 void gf_temporary_wait(void);
-/* Locks the file. Returns false if another process is about to remove the file, so that it must not
- * be used. */
+/* Locks the file. Returns false with EEXIST if another process is about to remove the file, so that
+ * it must not be used. */
 bool gf_temporary_lock(int fd);
+/* Makes a file, or a folder if the mode has S_IFDIR, by gf_temporary_make(), and locks it. Returns
+ * its descriptor; -1 with errno after a failure. */
+int gf_temporary_open(struct gf_temporary *temporary, const char *target, mode_t mode);
+int gf_temporary_spool(struct gf_temporary *temporary, const char *name,
+                       mode_t mode); /* the same in gf_spool_folder() */
 /* Ends the registration after the file was renamed. With `remove` it removes the file. errno does
  * not change. */
 void gf_temporary_end(struct gf_temporary *temporary, bool remove);
+/* What gf_abandon_outputs() does, in a process that then ends: from now on no output appears, and
+ * none is told to have failed. */
+void gf_outputs_end(void);
 
 /* Removes a file, or a folder with all that it holds, from the open folder `folder`. */
 bool gf_remove_tree(int folder, const char *name);

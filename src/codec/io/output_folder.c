@@ -142,22 +142,6 @@ void gf_folder_close(struct gf_output *output)
     free(folder);
 }
 
-static bool make_folder(struct gf_folder *folder)
-{
-    for (int i = 0; i < GF_OUTPUT_NAME_TRIES; i++) {
-        if (!gf_temporary_begin(&folder->temporary, folder->target))
-            return false;
-        if (!mkdir(folder->temporary.path, 0777)) {
-            folder->fd = open(folder->temporary.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-            return folder->fd >= 0 && gf_temporary_lock(folder->fd);
-        }
-        gf_temporary_end(&folder->temporary, false);
-        if (errno != EEXIST)
-            return false;
-    }
-    return false;
-}
-
 enum gf_status gf_output_add_folder(struct gf_output *output, const char *target,
                                     struct gf_error *error)
 {
@@ -172,7 +156,8 @@ enum gf_status gf_output_add_folder(struct gf_output *output, const char *target
     if (!folder->target)
         return gf_fail_memory(error);
     GF_TRY(check_replaced(output, &exists, error));
-    return make_folder(folder) ? GF_OK : gf_output_fail_folder(output, error);
+    folder->fd = gf_temporary_open(&folder->temporary, target, S_IFDIR | 0777);
+    return folder->fd >= 0 ? GF_OK : gf_output_fail_folder(output, error);
 }
 
 /* Makes the folders on the way to a file within a folder. */
@@ -191,18 +176,16 @@ enum gf_status gf_output_put_file(struct gf_output *output, const char *name, co
     struct gf_folder *const folder = output->folder;
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
     GF_TRY(gf_output_check_room(output, size, error));
+    gf_temporary_hold(&folder->temporary);
     int fd = openat(folder->fd, name, flags, 0666);
     if (fd < 0 && errno == ENOENT) {
         make_folders(folder->fd, name);
         fd = openat(folder->fd, name, flags, 0666);
     }
+    gf_temporary_release(&folder->temporary);
     folder->bytes += size;
     const bool written = fd >= 0 && gf_write_fully(fd, data, size) &&
                          !(output->is_timed && futimens(fd, output->times));
-    const int why = errno;
-    if (!written)
-        gf_temporary_wait();
-    errno = why;
     const enum gf_status status = written ? GF_OK : gf_output_fail(output, error);
     if (fd >= 0 && close(fd) && !status)
         return gf_output_fail(output, error);
@@ -231,8 +214,11 @@ enum gf_status gf_folder_commit(struct gf_output *output, struct gf_error *error
         return gf_output_fail(output, error);
     if (output->options.sync && syncfs(folder->fd))
         return gf_output_fail(output, error);
-    if (exists ? !replace(output) : rename(folder->temporary.path, folder->target))
+    gf_temporary_hold(&folder->temporary);
+    if (exists ? !replace(output) : rename(folder->temporary.path, folder->target)) {
+        gf_temporary_release(&folder->temporary);
         return gf_output_fail_folder(output, error);
+    }
     gf_temporary_end(&folder->temporary, exists);
     return GF_OK;
 }

@@ -56,27 +56,6 @@ static void open_unnamed(struct gf_output *output)
     free(folder);
 }
 
-static enum gf_status open_named(struct gf_output *output, struct gf_error *error)
-{
-    struct gf_temporary *const temporary = &output->temporary;
-    for (int i = 0; i < GF_OUTPUT_NAME_TRIES; i++) {
-        if (!gf_temporary_begin(temporary, output->target))
-            return gf_fail_memory(error);
-        output->fd =
-            open(temporary->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, first_mode(output));
-        if (output->fd >= 0 && gf_temporary_lock(output->fd))
-            return GF_OK;
-        const bool again = output->fd >= 0 || errno == EEXIST || errno == EINTR;
-        gf_temporary_end(temporary, output->fd >= 0);
-        if (output->fd >= 0)
-            close(output->fd);
-        output->fd = -1;
-        if (!again)
-            break;
-    }
-    return gf_output_fail_folder(output, error);
-}
-
 static enum gf_status fail_keep(const struct gf_output *output, const char *what,
                                 struct gf_error *error)
 {
@@ -163,7 +142,9 @@ static enum gf_status open_beside(struct gf_output *output, bool is_new, struct 
     }
     open_unnamed(output);
     if (output->fd < 0)
-        GF_TRY(open_named(output, error));
+        output->fd = gf_temporary_open(&output->temporary, output->target, first_mode(output));
+    if (output->fd < 0)
+        return gf_output_fail_folder(output, error);
     if (output->exists)
         GF_TRY(keep_permissions(output, &target, error));
     return GF_OK;

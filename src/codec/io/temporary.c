@@ -26,23 +26,6 @@ const char *gf_spool_folder(void)
     return folder && *folder ? folder : "/tmp";
 }
 
-int gf_spool_open(void)
-{
-    const char *const folder = gf_spool_folder();
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-    char path[4096];
-    if (snprintf(path, sizeof path, "%s/.gpufilter.XXXXXX", folder) >= (int)sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
 bool gf_write_fully(int fd, const void *data, size_t size)
 {
     const char *from = data;
@@ -72,10 +55,49 @@ enum slot_state { SLOT_FREE, SLOT_BEING_SET, SLOT_SET };
 static struct gf_temporary_slot {
     struct gf_temporary_slot *next;
     atomic_int state;
+    atomic_int holder; /* the thread that holds it (gf_temporary_hold); 0: none */
     char path[PATH_MAX];
 } * _Atomic slots;
 
-static atomic_bool abandoning;
+static atomic_int abandoning; /* the calls of gf_outputs_end() that have not been undone */
+
+static void sleep_ms(long milliseconds)
+{
+    const struct timespec time = {.tv_nsec = milliseconds * 1000000};
+    nanosleep(&time, NULL);
+}
+
+void gf_temporary_wait(void)
+{
+    while (atomic_load(&abandoning))
+        sleep_ms(100);
+}
+
+/* Each side first writes what the other one then reads: the handler waits for a thread that has
+ * not seen it, and a thread that it has not seen waits for the handler. */
+static void hold(struct gf_temporary_slot *slot)
+{
+    for (;;) {
+        if (slot)
+            atomic_store(&slot->holder, gettid());
+        if (!atomic_load(&abandoning))
+            return;
+        if (slot)
+            atomic_store(&slot->holder, 0);
+        gf_temporary_wait();
+    }
+}
+
+void gf_temporary_hold(struct gf_temporary *temporary)
+{
+    hold(temporary->slot);
+}
+
+void gf_temporary_release(struct gf_temporary *temporary)
+{
+    if (temporary->slot)
+        atomic_store(&temporary->slot->holder, 0);
+}
 
 /* Adds a slot in state SLOT_BEING_SET to the list. Returns NULL when out of memory. */
 static struct gf_temporary_slot *slot_add(void)
@@ -84,35 +106,32 @@ static struct gf_temporary_slot *slot_add(void)
     if (!slot)
         return NULL;
     atomic_init(&slot->state, SLOT_BEING_SET);
+    atomic_init(&slot->holder, 0);
     slot->next = atomic_load(&slots);
     while (!atomic_compare_exchange_weak(&slots, &slot->next, slot))
         continue;
     return slot;
 }
 
-/* Takes a slot for the path. Returns NULL when out of memory: a signal handler then leaves this
- * file, and a later run removes it. */
+/* Takes a slot for the path, and holds it. Returns NULL when out of memory: a signal handler then
+ * leaves this file, and a later run removes it. */
 static struct gf_temporary_slot *slot_take(const char *path)
 {
     struct gf_temporary_slot *slot = atomic_load(&slots);
     int state = SLOT_FREE;
-    if (strlen(path) >= sizeof slot->path)
-        return NULL;
-    while (slot && !atomic_compare_exchange_strong(&slot->state, &state, SLOT_BEING_SET)) {
+    const bool fits = strlen(path) < sizeof slot->path;
+    while (fits && slot && !atomic_compare_exchange_strong(&slot->state, &state, SLOT_BEING_SET)) {
         slot = slot->next;
         state = SLOT_FREE;
     }
-    if (!slot && !(slot = slot_add()))
+    if (!slot && fits)
+        slot = slot_add();
+    hold(fits ? slot : NULL);
+    if (!fits || !slot)
         return NULL;
     strcpy(slot->path, path);
     atomic_store(&slot->state, SLOT_SET);
     return slot;
-}
-
-static void sleep_ms(long milliseconds)
-{
-    const struct timespec time = {.tv_nsec = milliseconds * 1000000};
-    nanosleep(&time, NULL);
 }
 
 /* Removes the entries of a folder. Returns whether there were any that could be removed. */
@@ -134,9 +153,11 @@ static bool empty_folder(int fd)
 }
 
 /* Only calls of the system are used, since a signal handler calls the function. Entries that a file
- * system leaves out while others vanish are found by another round. */
+ * system leaves out while others vanish are found by another round; so are those that other threads
+ * and processes add meanwhile. */
 bool gf_remove_tree(int folder, const char *name)
 {
+    enum { TRIES = 5 };
     if (!unlinkat(folder, name, 0))
         return true;
     if (errno != EISDIR && errno != EPERM)
@@ -144,35 +165,41 @@ bool gf_remove_tree(int folder, const char *name)
     const int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;
-    while (empty_folder(fd))
-        continue;
+    bool removed = false;
+    for (int i = 0; i < TRIES && !removed; i++) {
+        while (empty_folder(fd))
+            continue;
+        removed = !unlinkat(folder, name, AT_REMOVEDIR);
+    }
     close(fd);
-    return !unlinkat(folder, name, AT_REMOVEDIR);
+    return removed;
 }
 
-static void remove_names(void)
+/* Removes the registered files, while other threads wait in hold(). The threads that hold their
+ * files are waited for; for 2 s at most, since a file system may hang. The handler may interrupt a
+ * thread that holds one. */
+void gf_outputs_end(void)
 {
+    const int self = gettid();
+    int tries = 2000, holder;
+    atomic_fetch_add(&abandoning, 1);
     for (struct gf_temporary_slot *slot = atomic_load(&slots); slot; slot = slot->next) {
+        while ((holder = atomic_load(&slot->holder)) && holder != self && tries-- > 0)
+            sleep_ms(1);
         if (atomic_load(&slot->state) == SLOT_SET)
             gf_remove_tree(AT_FDCWD, slot->path);
     }
 }
 
-/* Removes the registered files. Other threads may run at the same time. A thread that is about to
- * create a file waits in gf_temporary_begin(); a file of a thread that had already left that
- * function is found by the second round. */
 void gf_abandon_outputs(void)
 {
-    atomic_store(&abandoning, true);
-    remove_names();
-    sleep_ms(3);
-    remove_names();
-    atomic_store(&abandoning, false);
+    gf_outputs_end();
+    atomic_fetch_sub(&abandoning, 1);
 }
 
 /* ---- which process made a file ---- */
 
-enum { BOOT_LETTERS = 32, RANDOM_LETTERS = 8, NAME_BYTES = 50 };
+enum { BOOT_LETTERS = 32, RANDOM_LETTERS = 8, NAME_BYTES = 50, NAME_TRIES = 100 };
 
 static const char mark[] = ".gpufilter-";
 
@@ -296,14 +323,16 @@ static void remove_if_unlocked(int folder, const char *name, const struct stat *
     close(fd);
 }
 
-static void remove_dead_files(DIR *entries, const struct maker *self)
+/* Spares the files of other users in a folder such as /tmp. */
+static void remove_dead_files(DIR *entries, bool is_shared, const struct maker *self)
 {
     for (const struct dirent *entry; (entry = readdir(entries));) {
         struct maker maker;
         struct stat file;
         if (parse_name(entry->d_name, &maker) &&
             !fstatat(dirfd(entries), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) &&
-            (S_ISREG(file.st_mode) || S_ISDIR(file.st_mode)) && is_dead(&maker, self, &file))
+            (S_ISREG(file.st_mode) || S_ISDIR(file.st_mode)) &&
+            (!is_shared || file.st_uid == geteuid()) && is_dead(&maker, self, &file))
             remove_if_unlocked(dirfd(entries), entry->d_name, &file);
     }
 }
@@ -338,7 +367,7 @@ static void clean_folder(const char *target, const struct maker *self)
     if (path && !stat(path, &folder) && is_new_folder(&folder)) {
         DIR *const entries = opendir(path);
         if (entries) {
-            remove_dead_files(entries, self);
+            remove_dead_files(entries, folder.st_mode & S_ISVTX, self);
             closedir(entries);
         }
     }
@@ -347,41 +376,102 @@ static void clean_folder(const char *target, const struct maker *self)
 
 /* ---- creating and locking a file ---- */
 
-bool gf_temporary_begin(struct gf_temporary *temporary, const char *target)
-{
-    const struct maker self = this_process();
-    clean_folder(target, &self);
-    temporary->path = make_name(target, &self);
-    if (!temporary->path)
-        return false;
-    temporary->slot = slot_take(temporary->path);
-    gf_temporary_wait();
-    return true;
-}
-
-void gf_temporary_wait(void)
-{
-    while (atomic_load(&abandoning))
-        sleep_ms(100);
-}
-
 bool gf_temporary_lock(int fd)
 {
     struct stat file;
-    if (flock(fd, LOCK_EX | LOCK_NB))
-        /* A file system without locks, in which no process removes files. */
-        return errno != EWOULDBLOCK;
-    return fstat(fd, &file) || file.st_nlink > 0;
+    if (flock(fd, LOCK_EX | LOCK_NB) ? errno != EWOULDBLOCK : fstat(fd, &file) || file.st_nlink)
+        return true; /* also on a file system without locks, where no process removes files */
+    errno = EEXIST;
+    return false;
+}
+
+bool gf_temporary_make(struct gf_temporary *temporary, const char *target,
+                       bool (*make)(void *context, const char *path), void *context)
+{
+    const struct maker self = this_process();
+    clean_folder(target, &self);
+    for (int i = 0; i < NAME_TRIES; i++) {
+        temporary->path = make_name(target, &self);
+        if (!temporary->path)
+            return false;
+        temporary->slot = slot_take(temporary->path);
+        if (make(context, temporary->path)) {
+            gf_temporary_release(temporary);
+            return true;
+        }
+        gf_temporary_end(temporary, false);
+        if (errno != EEXIST && errno != EINTR)
+            return false;
+    }
+    return false;
 }
 
 void gf_temporary_end(struct gf_temporary *temporary, bool remove)
 {
     const int before = errno;
+    if (temporary->path)
+        gf_temporary_hold(temporary);
     if (remove && temporary->path)
         gf_remove_tree(AT_FDCWD, temporary->path);
     if (temporary->slot)
         atomic_store(&temporary->slot->state, SLOT_FREE);
+    gf_temporary_release(temporary);
     free(temporary->path);
     *temporary = (struct gf_temporary){0};
     errno = before;
+}
+
+/* What gf_temporary_open() makes. */
+struct entry {
+    mode_t mode;
+    int fd;
+};
+
+static bool make_entry(void *context, const char *path)
+{
+    struct entry *const entry = context;
+    const bool is_folder = S_ISDIR(entry->mode);
+    const mode_t mode = entry->mode & 07777;
+    if (is_folder && mkdir(path, mode))
+        return false;
+    entry->fd = open(path,
+                     is_folder ? O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+                               : O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+                     mode);
+    if (entry->fd >= 0 && gf_temporary_lock(entry->fd))
+        return true;
+    const int why = errno;
+    if (is_folder || entry->fd >= 0)
+        (void)remove(path);
+    if (entry->fd >= 0)
+        close(entry->fd);
+    errno = why;
+    return false;
+}
+
+int gf_temporary_open(struct gf_temporary *temporary, const char *target, mode_t mode)
+{
+    struct entry entry = {.mode = mode};
+    return gf_temporary_make(temporary, target, make_entry, &entry) ? entry.fd : -1;
+}
+
+int gf_temporary_spool(struct gf_temporary *temporary, const char *name, mode_t mode)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", gf_spool_folder(), name) < 0)
+        return -1;
+    const int fd = gf_temporary_open(temporary, path, mode), why = errno;
+    free(path);
+    errno = why;
+    return fd;
+}
+
+int gf_spool_open(void)
+{
+    struct gf_temporary temporary = {0};
+    int fd = open(gf_spool_folder(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        fd = gf_temporary_spool(&temporary, "spool", 0600);
+    gf_temporary_end(&temporary, true);
+    return fd;
 }
