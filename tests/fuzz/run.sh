@@ -15,7 +15,7 @@ export folder seconds runs max_len fixed
 # shellcheck disable=SC2016 # expanded by the inner shell
 printf '%s\n' "$@" | xargs -P "$jobs" -I{} sh -c '
     mkdir -p "$folder/corpus/{}" "$folder/inputs/{}"
-    $fixed "$folder/fuzz_{}" -seed="${FUZZ_SEED:-0}" -max_total_time="$seconds" -runs="$runs" -max_len="$max_len" -timeout=10 \
+    $fixed "$folder/fuzz_{}" -seed="${FUZZ_SEED:-0}" -max_total_time="$seconds" -runs="$runs" -max_len="$max_len" -timeout=60 \
         -rss_limit_mb=1024 -malloc_limit_mb=512 -print_final_stats=1 -verbosity=1 -close_fd_mask=1 \
         -artifact_prefix="$folder/failures/{}-" "$folder/corpus/{}" "$folder/inputs/{}" >"$folder/logs/{}" 2>&1
     echo "exit status $?" >>"$folder/logs/{}"'
