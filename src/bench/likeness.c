@@ -19,6 +19,7 @@
 #include "codec/common/rows/source.h"
 #include "codec/formats.h"
 #include "codec/io/input.h"
+#include "codec/y4m/y4m.h"
 #include "measure/ssimulacra2.h"
 #include "pixel/sample.h"
 
@@ -81,26 +82,79 @@ static enum gf_status check_memory(const char *path, const struct gf_options *op
         options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes(), options, error);
 }
 
+enum gf_status gf_reading_open(const char *path, const struct gf_options *options,
+                               unsigned measures, struct gf_reading *reading,
+                               struct gf_error *error)
+{
+    *reading = (struct gf_reading){.options = *options, .measures = measures};
+    GF_TRY(gf_input_open(path, false, &reading->input, error));
+    reading->pages = gf_input_pages(reading->input);
+    return GF_OK;
+}
+
+/* Goes to the next picture: a frame of the source, or what follows in a stream such as a Y4M. */
+static enum gf_status go_on(struct gf_reading *reading, bool *found, struct gf_error *error)
+{
+    struct gf_source *const source = reading->source;
+    unsigned char byte;
+    size_t more = 0;
+    *found = !source;
+    if (source && source->next)
+        return gf_source_next(source, found, error);
+    if (source && reading->pages.last >= 0 && source->file == GF_FILE_Y4M)
+        return gf_y4m_next(source, found, error);
+    if (source && reading->pages.last >= 0 && gf_file_format_has_end(source->file))
+        GF_TRY(gf_input_peek(reading->input, &byte, 1, &more, error));
+    if (source && !more)
+        return GF_OK;
+    if (source)
+        source->close(source);
+    reading->source = NULL;
+    *found = true;
+    gf_input_choose_pages(reading->input, reading->pages);
+    return gf_source_open(reading->input, &reading->options, &reading->source, error);
+}
+
+enum gf_status gf_reading_next(struct gf_reading *reading, bool *found, struct gf_error *error)
+{
+    const struct gf_options *const options = &reading->options;
+    GF_TRY(go_on(reading, found, error));
+    gf_image_free(&reading->picture);
+    if (!*found)
+        return GF_OK;
+    struct gf_source *const source = reading->source;
+    if (reading->pages.last >= 0 && source->file == GF_FILE_Y4M)
+        source->finish = NULL; /* it would warn of the frames that follow */
+    GF_TRY(gf_memory_check_proportion(source, reading->input, options, error));
+    GF_TRY(check_memory(gf_input_name(reading->input), options, source, reading->measures, error));
+    GF_TRY(gf_source_read_all(source, &reading->picture, error));
+    if (options->autorotate)
+        GF_TRY(turn_upright(&reading->picture, source->metadata.orientation, error));
+    reading->count++;
+    return gf_time_check(error);
+}
+
+void gf_reading_close(struct gf_reading *reading)
+{
+    if (reading->source)
+        reading->source->close(reading->source);
+    if (reading->input)
+        gf_input_close(reading->input);
+    gf_image_free(&reading->picture);
+    *reading = (struct gf_reading){0};
+}
+
 enum gf_status gf_read_picture(const char *path, const struct gf_options *options,
                                unsigned measures, struct gf_image *picture, struct gf_error *error)
 {
-    struct gf_input *input = NULL;
-    struct gf_source *source = NULL;
-    enum gf_status status = gf_input_open(path, false, &input, error);
+    struct gf_reading reading;
+    bool found;
+    enum gf_status status = gf_reading_open(path, options, measures, &reading, error);
     if (!status)
-        status = gf_source_open(input, options, &source, error);
-    if (!status)
-        status = gf_memory_check_proportion(source, input, options, error);
-    if (!status)
-        status = check_memory(path, options, source, measures, error);
-    if (!status)
-        status = gf_source_read_all(source, picture, error);
-    if (!status && options->autorotate)
-        status = turn_upright(picture, source->metadata.orientation, error);
-    if (source)
-        source->close(source);
-    if (input)
-        gf_input_close(input);
+        status = gf_reading_next(&reading, &found, error);
+    *picture = reading.picture;
+    reading.picture = (struct gf_image){0};
+    gf_reading_close(&reading);
     return status;
 }
 

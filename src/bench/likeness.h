@@ -2,6 +2,7 @@
  * they differ most. */
 #pragma once
 
+#include "codec/io/input.h"
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
 #include "gpufilter/status.h"
@@ -63,3 +64,23 @@ struct gf_compare_spot *gf_compare_spot_make(const struct gf_view *found,
 enum gf_status gf_read_picture(const char *path, const struct gf_options *options,
                                unsigned measures, struct gf_image *picture,
                                struct gf_error *error) GF_CHECKED;
+
+/* Reads the pictures of a file that its name chooses ("a.gif[all]"), or one, as gf_read_picture()
+ * does. A struct of zeros can be closed. */
+struct gf_reading {
+    struct gf_options options;
+    unsigned measures;
+    struct gf_input *input;
+    struct gf_source *source;
+    struct gf_pages pages;   /* what is read; may be changed before the first picture is */
+    struct gf_image picture; /* the present one */
+    int count;               /* pictures read so far */
+};
+
+enum gf_status gf_reading_open(const char *path, const struct gf_options *options,
+                               unsigned measures, struct gf_reading *reading,
+                               struct gf_error *error) GF_CHECKED;
+/* Reads the next picture in place of the one before. *found becomes false behind the last. */
+enum gf_status gf_reading_next(struct gf_reading *reading, bool *found,
+                               struct gf_error *error) GF_CHECKED;
+void gf_reading_close(struct gf_reading *reading);

@@ -168,3 +168,33 @@ run 0 gpufilter -i moving.png -o first.ppm
 stderr_is 'gpufilter: warning: moving.png: holds 3 pictures: the first is taken; moving.png[1] is the second'
 run 0 gpufilter -i 'moving.png[0]' -o first.ppm
 silent
+
+begin "--compare of chosen frames prints a row for each, then the means and the worst, on which limits are"
+for quality in 30 60 90; do
+    run 0 gpufilter -i large.ppm -o q$quality.ppm "blur=${quality}e-1"
+done
+run 0 gpufilter -i q30.ppm -i q60.ppm -i q90.ppm -o a.y4m --fps=5 --subsampling=444
+run 0 gpufilter -i q60.ppm -i q60.ppm -i q60.ppm -o b.y4m --fps=5 --subsampling=444
+run 1 gpufilter --compare='a.y4m[all]:measures=psnr,ssimulacra2:min-psnr=90' b.y4m
+stderr_like 'b.y4m\[0\]: psnr is [0-9.]*, less than 90$'
+awk '{ print $NF }' stdout | tr '\n' ' ' >names
+[ "$(cat names)" = 'file b.y4m[0] b.y4m[1] b.y4m[2] mean worst ' ] || problem "the rows are $(cat names)"
+awk 'NR == 6 && $1 != least { exit 1 } NR == 2 { least = $1 } NR > 2 && NR < 5 && $1 + 0 < least { least = $1 }' stdout ||
+    problem "the worst is $(cat stdout)"
+run 0 gpufilter --compare=json:measures=largest 'a.y4m[all]' - <a.y4m
+printf '{"file":"-[%s]","largest":0,"equal":true}\n' 0 1 2 >expected
+printf '{"pairs":3,"means":{"largest":0},"worst":{"largest":0},"equal":true}\n' >>expected
+same stdout expected
+run 0 gpufilter -q -i q30.ppm -i q60.ppm -o a.gif --fps=5
+run 0 gpufilter -q -i q30.ppm -o b.gif
+run 0 gpufilter --compare=max-largest=0 "a.gif[0..1]" a.gif
+run 4 gpufilter --compare=max-mean=255 'a.gif[all]' b.gif
+stderr_is 'gpufilter: b.gif has 1 pictures, and a.gif[all] has more'
+run 2 gpufilter --compare='a.gif[all]' a.gif -o out.png
+stderr_is "gpufilter: --compare draws two pictures, not several: 'out.png'"
+
+begin "--compare=WORDS takes both pictures behind it, with any words"
+run 0 gpufilter --compare=measures=psnr in.ppm in.ppm
+printf 'psnr     inf dB\n' | same - stdout
+run 1 gpufilter --compare=min-psnr=90:json in.ppm bright.ppm
+stderr_like 'bright.ppm: psnr is'
