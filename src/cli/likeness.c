@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cpu.h"
 #include "base/fail.h"
@@ -11,6 +12,7 @@
 #include "base/text/json.h"
 #include "base/text/plain_text.h"
 #include "base/threads/times.h"
+#include "batch/names/names.h"
 #include "bench/likeness.h"
 #include "codec/codec.h"
 #include "codec/layouts/layouts.h"
@@ -29,6 +31,7 @@ const struct gf_key_help gf_likeness_keys[] = {
     {"pairs", "in the last line: how many"},
     {"means", "the measures' means"},
     {"worst", "each measure's worst"},
+    {"error", "why a file has no measures"},
     {0},
 };
 
@@ -202,6 +205,16 @@ static void print_json(FILE *file, const struct gf_likeness *likeness, unsigned 
     gf_json_end(&json);
 }
 
+/* Prints a line of JSON about a pair that could not be compared. */
+static void print_failure(FILE *file, const char *name, const struct gf_error *error)
+{
+    struct gf_json json = gf_json_begin(file);
+    gf_json_object(&json, NULL, GF_JSON_COMPACT);
+    gf_json_string(&json, "file", name);
+    gf_json_string(&json, "error", error->text);
+    gf_json_end(&json);
+}
+
 /* ---- the sums of several pairs ---- */
 
 enum { NAME_SIZE = 160 };
@@ -209,6 +222,7 @@ enum { NAME_SIZE = 160 };
 /* What was found of the pairs so far. */
 struct pairs {
     size_t count, alone; /* compared pairs; files without a partner */
+    bool failed;         /* a pair could not be compared */
     struct gf_likeness sum, worst;
     char name[GF_MEASURES][NAME_SIZE]; /* of the pair that is the worst by the measure */
 };
@@ -247,7 +261,7 @@ static void print_sums(FILE *file, const struct pairs *pairs, const struct limit
     gf_json_object(&json, "worst", GF_JSON_COMPACT);
     put_measures(&json, &pairs->worst, printed);
     gf_json_end(&json);
-    gf_json_bool(&json, "equal", are_equal(&pairs->worst) && !pairs->alone);
+    gf_json_bool(&json, "equal", are_equal(&pairs->worst) && !pairs->alone && !pairs->failed);
     gf_json_end(&json);
 }
 
@@ -266,7 +280,9 @@ static enum gf_status check_limits(const struct pairs *pairs, const struct limit
                            pairs->name[i], measures[i].name, value,
                            measures[i].most ? "more" : "less", limit);
     }
-    return GF_OK;
+    return pairs->alone ? gf_fail(error, GF_ERROR_DIFFERENT, "%zu %s no partner", pairs->alone,
+                                  pairs->alone == 1 ? "file has" : "files have")
+                        : GF_OK;
 }
 
 static enum gf_status write_picture(const struct gf_command *command,
@@ -365,6 +381,12 @@ static enum gf_status measure(struct run *run, const struct gf_reading reading[2
     return run->command->output ? draw(run->command, run->drawn, a, b, error) : GF_OK;
 }
 
+static enum gf_status refuse_drawing(const struct run *run, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_USAGE, "--compare draws two pictures, not several: '%.100s'",
+                   run->command->output);
+}
+
 /* Compares the pictures of two files one after another. */
 static enum gf_status compare_readings(struct run *run, struct gf_reading reading[2],
                                        const char *const name[2], struct gf_error *error)
@@ -381,8 +403,7 @@ static enum gf_status compare_readings(struct run *run, struct gf_reading readin
     const bool frames = reading[0].pages.last >= 0 || reading[1].pages.last >= 0;
     run->several |= frames;
     if (run->several && run->command->output)
-        return gf_fail(error, GF_ERROR_USAGE, "--compare draws two pictures, not several: '%.100s'",
-                       run->command->output);
+        return refuse_drawing(run, error);
     for (bool found[2] = {true, true};;) {
         char text[2][NAME_SIZE];
         for (int i = 0; i < 2; i++) {
@@ -419,6 +440,103 @@ static enum gf_status compare_files(struct run *run, const char *const name[2],
     return gf_time_tell(name[1], seconds, status, error);
 }
 
+/* ---- two folders ---- */
+
+/* Tells that the file has no partner in the other folder. */
+static void tell_alone(struct run *run, const char *path, const char *other)
+{
+    struct gf_error why;
+    (void)gf_fail(&why, GF_OK, "%s: has no partner in %s", path, other);
+    run->pairs.alone++;
+    gf_message_print("", why.text);
+    if (run->limits.json)
+        print_failure(gf_report_file(run->command), path, &why);
+}
+
+/* Compares a file with its partner. A failure is told, and does not end the run. */
+static void add_files(struct run *run, const char *const name[2], enum gf_status *status,
+                      struct gf_error *error)
+{
+    struct gf_error why;
+    const enum gf_status failure = compare_files(run, name, &why);
+    if (failure && run->limits.json)
+        print_failure(gf_report_file(run->command), name[1], &why);
+    gf_message_add_error(failure, &why, status, error);
+}
+
+/* Compares two names below their folders, first without their extensions. */
+static int order(const struct gf_input_name *a, const struct gf_input_name *b, bool stems)
+{
+    const char *const x = a->path + a->below, *const y = b->path + b->below;
+    const size_t length = gf_archive_stem(x), other = gf_archive_stem(y);
+    const int stem = strncmp(x, y, length < other ? length : other);
+    return stem ? stem : length != other ? (length < other ? -1 : 1) : stems ? 0 : strcmp(x, y);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return order(a, b, false);
+}
+
+/* Whether the name stands in the list from `i` on, before one that differs not in its extension
+ * alone. */
+static bool is_ahead(const struct gf_inputs *list, size_t i, const struct gf_input_name *name)
+{
+    while (i < list->count && !order(&list->item[i], name, true)) {
+        if (!order(&list->item[i++], name, false))
+            return true;
+    }
+    return false;
+}
+
+/* Pairs the files of two folders by their names and, where that finds no partner, by the names
+ * without the extension. */
+static enum gf_status pair_files(struct run *run, const struct gf_inputs list[2],
+                                 struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (size_t i = 0, j = 0; i < list[0].count || j < list[1].count;) {
+        const struct gf_input_name *const a = &list[0].item[i], *const b = &list[1].item[j];
+        int side = i == list[0].count ? 1 : j == list[1].count ? -1 : order(a, b, true);
+        if (!side && order(a, b, false))
+            side = is_ahead(&list[0], i, b) ? -1 : is_ahead(&list[1], j, a) ? 1 : 0;
+        if (side)
+            tell_alone(run, (side < 0 ? a : b)->path, run->name[side < 0]);
+        else
+            add_files(run, (const char *const[]){a->path, b->path}, &status, error);
+        i += side <= 0;
+        j += side >= 0;
+    }
+    return status;
+}
+
+static enum gf_status compare_folders(struct run *run, struct gf_error *error)
+{
+    struct gf_inputs list[2] = {{.item = NULL}};
+    enum gf_status status = GF_OK;
+    run->several = true;
+    if (run->command->output)
+        return refuse_drawing(run, error);
+    for (int i = 0; i < 2 && !status; i++) {
+        const struct gf_inputs_request request = {
+            .argument = &run->name[i], .count = 1, .recursive = run->command->recursive};
+        status = gf_inputs_expand(&request, &list[i], error);
+        if (!status)
+            qsort(list[i].item, list[i].count, sizeof *list[i].item, by_name);
+    }
+    if (!status)
+        status = pair_files(run, list, error);
+    gf_inputs_free(&list[0]);
+    gf_inputs_free(&list[1]);
+    return status;
+}
+
+static bool is_folder(const char *name)
+{
+    struct stat file;
+    return !stat(name, &file) && S_ISDIR(file.st_mode);
+}
+
 /* Reads the value of --compare, "a.png:json" before another picture or "json" before both. */
 static enum gf_status begin(struct run *run, char *value, struct gf_error *error)
 {
@@ -447,11 +565,19 @@ enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error 
         return gf_fail_memory(error);
     enum gf_status status = begin(&run, value, error);
     if (!status)
-        status = compare_files(&run, run.name, error);
+        status = is_folder(run.name[0]) && is_folder(run.name[1])
+                     ? compare_folders(&run, error)
+                     : compare_files(&run, run.name, error);
+    run.pairs.failed = status != GF_OK;
     if (run.several && run.pairs.count)
         print_sums(gf_report_file(command), &run.pairs, &run.limits);
-    if (!status)
-        status = check_limits(&run.pairs, &run.limits, error);
+    struct gf_error beyond;
+    const enum gf_status verdict =
+        status && !run.several ? GF_OK : check_limits(&run.pairs, &run.limits, &beyond);
+    if (verdict && status)
+        gf_message_print("", beyond.text);
+    else if (verdict)
+        status = gf_fail(error, verdict, "%s", beyond.text);
     free(value);
     return status;
 }

@@ -198,3 +198,36 @@ run 0 gpufilter --compare=measures=psnr in.ppm in.ppm
 printf 'psnr     inf dB\n' | same - stdout
 run 1 gpufilter --compare=min-psnr=90:json in.ppm bright.ppm
 stderr_like 'bright.ppm: psnr is'
+
+begin "--compare of two folders pairs files by name, names those without a partner, and goes on after a failure"
+mkdir -p old/deep new/deep
+cp large.ppm old/a.ppm
+cp large.ppm old/deep/b.ppm
+cp in.ppm old/c.v1.ppm
+run 0 gpufilter -i noisy.ppm -o new/a.png
+cp large.ppm new/deep/b.ppm
+cp in.ppm new/c.v1.ppm
+run 0 gpufilter -r --compare=old:measures=psnr:min-psnr=20 new
+silent
+printf '       psnr  file\n   24.37 dB  new/a.png\n     inf dB  new/c.v1.ppm\n     inf dB  new/deep/b.ppm\n' >expected
+printf '     inf dB  mean\n   24.37 dB  worst\n' >>expected
+same stdout expected
+run 1 gpufilter -r --compare=old:min-psnr=30 new
+stderr_like 'new/a.png: psnr is 24.3[0-9]*, less than 30$'
+cp in.ppm old/c.ppm
+cp large.ppm new/c.v2.ppm
+cp in.ppm old/e.pam
+cp in.ppm old/e.ppm
+cp in.ppm new/e.ppm
+run 1 gpufilter --compare=json:measures=mean old new
+printf 'gpufilter: %s\n' 'old/c.ppm: has no partner in new' 'new/c.v2.ppm: has no partner in old' \
+    'old/e.pam: has no partner in new' '3 files have no partner' >expected
+same stderr expected
+grep -q '^{"file":"old/c.ppm","error":"old/c.ppm: has no partner in new"}$' stdout || problem "the JSON is $(cat stdout)"
+tail -n 1 stdout | grep -q '^{"pairs":3,.*"equal":false}$' || problem "the last line is $(tail -n 1 stdout)"
+cp in.ppm new/a.png
+run 4 gpufilter --compare=old new
+grep -q 'only pictures of one format can be compared' stderr || problem "stderr: $(cat stderr)"
+stdout_has 'new/c.v1.ppm$'
+run 2 gpufilter --compare=old new -o out.png
+stderr_is "gpufilter: --compare draws two pictures, not several: 'out.png'"
