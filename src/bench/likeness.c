@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cpu.h"
 #include "base/fail.h"
@@ -20,6 +21,7 @@
 #include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/y4m/y4m.h"
+#include "icc/icc_build.h"
 #include "measure/ssimulacra2.h"
 #include "pixel/sample.h"
 
@@ -70,6 +72,9 @@ static enum gf_status check_memory(const char *path, const struct gf_options *op
     const uint64_t pixels = (uint64_t)source->format.width * (uint64_t)source->format.height,
                    bytes = (uint64_t)gf_row_bytes(source->format) * (uint64_t)source->format.height;
     const bool turns = options->autorotate && source->metadata.orientation > 1;
+    /* Both pictures have copies of 16 bits while their colours are converted. */
+    const bool converts =
+        measures && !gf_metadata_is_srgb(&source->metadata, source->format, options);
     const int threads = options->threads ? options->threads : gf_cpu_count();
     const uint64_t work =
         (measures & OF_SSIM ? 2 * pixels * sizeof(float) : 0) +
@@ -78,7 +83,7 @@ static enum gf_status check_memory(const char *path, const struct gf_options *op
              : 0);
     return gf_memory_check(
         path, measures ? "it is compared as a whole" : "it is read as a whole",
-        source->memory.bytes + bytes * (1U + turns + !!measures) + work,
+        source->memory.bytes + bytes * (1U + turns + !!measures + (converts ? 8U : 0U)) + work,
         options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes(), options, error);
 }
 
@@ -205,6 +210,106 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
     if (measures & OF_SSIMULACRA2)
         GF_TRY(gf_ssimulacra2(a, b, threads, &measure[GF_MEASURE_SSIMULACRA2], error));
     return gf_time_check(error);
+}
+
+/* Returns what the file says of the colours of the present picture. Nothing: they are sRGB. */
+static struct gf_icc colours_of(const struct gf_reading *reading)
+{
+    struct gf_metadata *const metadata = &reading->source->metadata;
+    const struct gf_format format = reading->picture.format;
+    if (gf_metadata_is_srgb(metadata, format, &reading->options))
+        return (struct gf_icc){0};
+    return gf_metadata_icc(metadata, format, &reading->options);
+}
+
+static bool has_colours(struct gf_icc icc)
+{
+    return icc.size || icc.hdr[1];
+}
+
+/* Makes a copy of 16 bits of a picture. */
+static enum gf_status widen(const struct gf_image *picture, struct gf_image *wide,
+                            struct gf_error *error)
+{
+    struct gf_format format = picture->format;
+    format.bits = 16;
+    GF_TRY(gf_image_alloc(wide, format, error));
+    for (int y = 0; y < format.height; y++) {
+        uint16_t *const row = (uint16_t *)(void *)(wide->data + (size_t)y * wide->pitch);
+        for (size_t i = 0; i < (size_t)format.width * (size_t)format.channels; i++)
+            row[i] = (uint16_t)(sample_of(picture, y, i) *
+                                (picture->format.bits == 8 ? UINT16_MAX / UINT8_MAX : 1));
+    }
+    return GF_OK;
+}
+
+/* Converts the picture, which has the colours of the reading's, to sRGB by the filter icc on the
+ * CPU. */
+static enum gf_status make_srgb(const struct gf_reading *reading, struct gf_image *picture,
+                                struct gf_error *error)
+{
+    struct gf_pipeline *pipeline;
+    struct gf_options options = reading->options;
+    struct gf_image converted = {.data = NULL};
+    options.device = GF_DEVICE_CPU;
+    GF_TRY(gf_pipeline_open("icc", &options, &pipeline, error));
+    gf_pipeline_give_metadata(pipeline, &reading->source->metadata);
+    const enum gf_status status = gf_pipeline_run_image(pipeline, picture, &converted, error);
+    gf_pipeline_close(pipeline);
+    if (status)
+        return status;
+    gf_image_free(picture);
+    *picture = converted;
+    return GF_OK;
+}
+
+/* Finds SSIMULACRA2 of the pictures in sRGB. They are converted at 16 bits, since 8 would round
+ * what the measure sees. */
+static enum gf_status score_converted(const struct gf_reading reading[2],
+                                      const struct gf_icc icc[2], int threads, double *score,
+                                      struct gf_error *error)
+{
+    struct gf_image wide[2] = {{.data = NULL}};
+    enum gf_status status = GF_OK;
+    for (int i = 0; i < 2 && !status; i++) {
+        status = widen(&reading[i].picture, &wide[i], error);
+        if (!status && has_colours(icc[i]))
+            status = make_srgb(&reading[i], &wide[i], error);
+    }
+    if (!status)
+        status = gf_ssimulacra2(&wide[0], &wide[1], threads, score, error);
+    gf_image_free(&wide[0]);
+    gf_image_free(&wide[1]);
+    return status;
+}
+
+enum gf_status gf_likeness_of_readings(struct gf_reading reading[2], int threads,
+                                       struct gf_likeness *likeness, struct gf_error *error)
+{
+    const unsigned measures = reading[0].measures;
+    const struct gf_icc icc[2] = {colours_of(&reading[0]), colours_of(&reading[1])};
+    const bool alike =
+        gf_icc_same(icc[0], icc[1]) && !memcmp(icc[0].hdr, icc[1].hdr, sizeof icc[0].hdr);
+    bool converts =
+        (has_colours(icc[0]) || has_colours(icc[1])) && (!alike || measures & OF_SSIMULACRA2);
+    double score = NAN;
+    if (converts && !gf_icc_available()) {
+        gf_warn(&reading[0].options, "colours count as sRGB: this build has no Little CMS");
+        converts = false;
+    }
+    const bool scored = converts && measures & OF_SSIMULACRA2;
+    if (scored)
+        GF_TRY(score_converted(reading, icc, threads, &score, error));
+    for (int i = 0; i < 2; i++) {
+        if (converts && !alike && has_colours(icc[i]))
+            GF_TRY(make_srgb(&reading[i], &reading[i].picture, error));
+    }
+    GF_TRY(gf_likeness_of(&reading[0].picture, &reading[1].picture,
+                          scored ? measures & ~(unsigned)OF_SSIMULACRA2 : measures, threads,
+                          likeness, error));
+    if (scored)
+        likeness->measure[GF_MEASURE_SSIMULACRA2] = score;
+    return GF_OK;
 }
 
 /* Draws the absolute differences in row y, times `scale`, and returns the largest difference. Draws

@@ -84,3 +84,10 @@ enum gf_status gf_reading_open(const char *path, const struct gf_options *option
 enum gf_status gf_reading_next(struct gf_reading *reading, bool *found,
                                struct gf_error *error) GF_CHECKED;
 void gf_reading_close(struct gf_reading *reading);
+
+/* Compares the present pictures, which have one format, by the measures of reading[0]. Colours of
+ * two kinds are converted to sRGB by Little CMS, in place; those of one kind for SSIMULACRA2
+ * alone. */
+enum gf_status gf_likeness_of_readings(struct gf_reading reading[2], int threads,
+                                       struct gf_likeness *likeness,
+                                       struct gf_error *error) GF_CHECKED;

@@ -360,7 +360,7 @@ static enum gf_status check_output(struct run *run, struct gf_error *error)
 }
 
 /* Measures the present pictures of both files, and prints what is found. */
-static enum gf_status measure(struct run *run, const struct gf_reading reading[2],
+static enum gf_status measure(struct run *run, struct gf_reading reading[2],
                               const char *const name[2], struct gf_error *error)
 {
     const struct gf_image *const a = &reading[0].picture, *const b = &reading[1].picture;
@@ -368,7 +368,7 @@ static enum gf_status measure(struct run *run, const struct gf_reading reading[2
     struct limits *const limits = &run->limits;
     struct gf_likeness likeness = {0};
     GF_TRY(check_formats(name[0], a->format, name[1], b->format, error));
-    GF_TRY(gf_likeness_of(a, b, limits->printed, run->threads, &likeness, error));
+    GF_TRY(gf_likeness_of_readings(reading, run->threads, &likeness, error));
     if (run->several && !run->pairs.count && !limits->json)
         print_row(file, NULL, limits->printed, "file");
     if (limits->json)

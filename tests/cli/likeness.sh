@@ -231,3 +231,27 @@ grep -q 'only pictures of one format can be compared' stderr || problem "stderr:
 stdout_has 'new/c.v1.ppm$'
 run 2 gpufilter --compare=old new -o out.png
 stderr_is "gpufilter: --compare draws two pictures, not several: 'out.png'"
+
+begin "--compare honours the profiles of both pictures"
+if gpufilter -i large.ppm -o p3.png icc=display-p3 2>/dev/null; then
+    run 0 gpufilter --compare=large.ppm:max-largest=2:measures=psnr,ssimulacra2:min-ssimulacra2=96 p3.png
+    silent
+    run 0 gpufilter -i p3.png -o blurred.png blur=0.5
+    run 0 gpufilter -i p3.png -o p3.ppm
+    run 0 gpufilter -i blurred.png -o blurred.ppm
+    run 0 gpufilter --compare=p3.ppm blurred.ppm
+    mv stdout expected
+    run 0 gpufilter --compare=p3.png blurred.png
+    same stdout expected # the samples of one profile are compared as they are
+    run 0 gpufilter --compare=json:measures=ssimulacra2 p3.png blurred.png
+    mv stdout eight
+    for name in p3 blurred; do
+        run 0 gpufilter -i $name.png -o $name.16.png --depth=16
+    done
+    run 0 gpufilter --compare=json:measures=ssimulacra2 p3.16.png blurred.16.png
+    same stdout eight
+    run 0 gpufilter --compare=json:measures=ssimulacra2 p3.ppm blurred.ppm
+    ! cmp -s stdout eight || problem "the score ignores the profile"
+else
+    skip "without Little CMS"
+fi
