@@ -22,6 +22,7 @@
 #include "codec/io/input.h"
 #include "codec/y4m/y4m.h"
 #include "icc/icc_build.h"
+#include "measure/ssim.h"
 #include "measure/ssimulacra2.h"
 #include "pixel/sample.h"
 
