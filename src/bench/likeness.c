@@ -150,20 +150,6 @@ void gf_reading_close(struct gf_reading *reading)
     *reading = (struct gf_reading){0};
 }
 
-enum gf_status gf_read_picture(const char *path, const struct gf_options *options,
-                               unsigned measures, struct gf_image *picture, struct gf_error *error)
-{
-    struct gf_reading reading;
-    bool found;
-    enum gf_status status = gf_reading_open(path, options, measures, &reading, error);
-    if (!status)
-        status = gf_reading_next(&reading, &found, error);
-    *picture = reading.picture;
-    reading.picture = (struct gf_image){0};
-    gf_reading_close(&reading);
-    return status;
-}
-
 static int sample_of(const struct gf_image *image, int y, size_t at)
 {
     const unsigned char *const row = image->data + (size_t)y * image->pitch;

@@ -57,16 +57,10 @@ struct gf_compare_spot *gf_compare_spot_make(const struct gf_view *found,
 
 /* ---- reading whole pictures for measurements and comparisons ---- */
 
-/* Reads a picture from a file or, for "-", from standard input. Turns it upright if
- * options->autorotate is set. Fails if the picture takes more memory than options->memory_bytes or,
- * by default, a part of the machine's memory. Unless `measures` is 0, it also counts the memory of
- * another picture and of gf_likeness_of() with these measures. */
-enum gf_status gf_read_picture(const char *path, const struct gf_options *options,
-                               unsigned measures, struct gf_image *picture,
-                               struct gf_error *error) GF_CHECKED;
-
-/* Reads the pictures of a file that its name chooses ("a.gif[all]"), or one, as gf_read_picture()
- * does. A struct of zeros can be closed. */
+/* The pictures of a file, or of standard input ("-"): those that its name chooses ("a.gif[all]"),
+ * or one. They are turned upright if options.autorotate is set. A picture fails if it takes more
+ * memory than options.memory_bytes or, by default, a part of the machine's memory. Unless
+ * `measures` is 0, that counts also another picture and gf_likeness_of() with these measures. */
 struct gf_reading {
     struct gf_options options;
     unsigned measures;
@@ -77,6 +71,7 @@ struct gf_reading {
     int count;               /* pictures read so far */
 };
 
+/* A failed reading can be closed, as can a struct of zeros. */
 enum gf_status gf_reading_open(const char *path, const struct gf_options *options,
                                unsigned measures, struct gf_reading *reading,
                                struct gf_error *error) GF_CHECKED;

@@ -192,32 +192,26 @@ static void put_measures(struct gf_json *json, const struct gf_likeness *likenes
     }
 }
 
-/* Prints the measures as a line of JSON. */
-static void print_json(FILE *file, const struct gf_likeness *likeness, unsigned printed,
-                       const char *name)
+/* Prints the measures or, if `likeness` is NULL, a failure as a line of JSON. */
+static void print_json(FILE *file, const char *name, const struct gf_likeness *likeness,
+                       unsigned printed, const struct gf_error *error)
 {
     struct gf_json json = gf_json_begin(file);
     gf_json_object(&json, NULL, GF_JSON_COMPACT);
     if (name)
         gf_json_string(&json, "file", name);
-    put_measures(&json, likeness, printed);
-    gf_json_bool(&json, "equal", are_equal(likeness));
-    gf_json_end(&json);
-}
-
-/* Prints a line of JSON about a pair that could not be compared. */
-static void print_failure(FILE *file, const char *name, const struct gf_error *error)
-{
-    struct gf_json json = gf_json_begin(file);
-    gf_json_object(&json, NULL, GF_JSON_COMPACT);
-    gf_json_string(&json, "file", name);
-    gf_json_string(&json, "error", error->text);
+    if (likeness) {
+        put_measures(&json, likeness, printed);
+        gf_json_bool(&json, "equal", are_equal(likeness));
+    } else {
+        gf_json_string(&json, "error", error->text);
+    }
     gf_json_end(&json);
 }
 
 /* ---- the sums of several pairs ---- */
 
-enum { NAME_SIZE = 160 };
+enum { NAME_SIZE = 4200 }; /* a path, and the number of a frame */
 
 /* What was found of the pairs so far. */
 struct pairs {
@@ -372,7 +366,7 @@ static enum gf_status measure(struct run *run, struct gf_reading reading[2],
     if (run->several && !run->pairs.count && !limits->json)
         print_row(file, NULL, limits->printed, "file");
     if (limits->json)
-        print_json(file, &likeness, limits->printed, run->several ? name[1] : NULL);
+        print_json(file, run->several ? name[1] : NULL, &likeness, limits->printed, NULL);
     else if (run->several)
         print_row(file, &likeness, limits->printed, name[1]);
     else
@@ -450,7 +444,7 @@ static void tell_alone(struct run *run, const char *path, const char *other)
     run->pairs.alone++;
     gf_message_print("", why.text);
     if (run->limits.json)
-        print_failure(gf_report_file(run->command), path, &why);
+        print_json(gf_report_file(run->command), path, NULL, 0, &why);
 }
 
 /* Compares a file with its partner. A failure is told, and does not end the run. */
@@ -460,7 +454,7 @@ static void add_files(struct run *run, const char *const name[2], enum gf_status
     struct gf_error why;
     const enum gf_status failure = compare_files(run, name, &why);
     if (failure && run->limits.json)
-        print_failure(gf_report_file(run->command), name[1], &why);
+        print_json(gf_report_file(run->command), name[1], NULL, 0, &why);
     gf_message_add_error(failure, &why, status, error);
 }
 

@@ -53,7 +53,7 @@ struct gf_file_type {
     bool has_end; /* the reader stops at the end of the picture: another one can follow in the
                    * input */
     enum gf_lossy lossy;
-    bool fitted;       /* options->max_bytes and options->target_ssim can choose the quality */
+    bool fitted;       /* options->max_bytes and a target can choose the quality */
     int lossless_bits; /* the most bits of a sample that options->lossless can keep */
     /* The options that affect files of this format: words of the command line, separated by blanks.
      * jpeg_takes lists those that affect it if options->tiff_compression is JPEG or WebP; NULL: the
@@ -131,15 +131,22 @@ enum gf_status gf_depth_sink_open(const struct gf_file_type *type, struct gf_for
 
 /* Declarations of a sink that finds the quality of a lossy file by trials. */
 
-enum { GF_FITTED_TRIALS = 7 }; /* a bisection of 1..100 takes 7 steps */
+/* A bisection of 1..100 takes 7 trials. The search for a target takes 3 to 5 as a rule, each with a
+ * decoder and a measure. */
+enum { GF_FITTED_TRIALS = 7 };
 
-/* Whether the options ask for trials: options->max_bytes or options->target_ssim is set. */
+/* Whether the options ask for trials: options->max_bytes or a target is set. */
 bool gf_options_fit(const struct gf_options *options);
+enum { GF_FIT_TEXT_SIZE = 64 };
+/* Writes the target or, without one, the limit as "options.max_bytes=2000". Returns false if the
+ * options ask for no trials. */
+bool gf_options_fit_text(const struct gf_options *options, char text[GF_FIT_TEXT_SIZE]);
 /* Returns GF_ERROR_USAGE if the options ask for trials and the format has no quality to choose. */
 enum gf_status gf_fitted_check(const struct gf_file_type *type, const char *name,
                                const struct gf_options *options, struct gf_error *error) GF_CHECKED;
-/* Opens the sink. It keeps the finished rows, encodes them to memory with at most seven qualities,
- * and writes the best one that meets the limit to the output. */
+/* Opens the sink. It keeps the finished rows, encodes them to memory with several qualities,
+ * and writes the best one that meets the limit, or the least that meets the target, to the output.
+ */
 enum gf_status gf_fitted_sink_open(const struct gf_file_type *type, struct gf_output *output,
                                    struct gf_format format, const struct gf_options *options,
                                    struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
