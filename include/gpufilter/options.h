@@ -216,11 +216,13 @@ struct gf_options {
     int png_colours;
     /* The best quality of a JPEG, WebP, AVIF, JPEG XL or JPEG 2000 whose file has at most so many
      * bytes, found by up to seven trials of the CPU's encoder, takes the place of `quality`;
-     * GF_ERROR_UNFIT if quality 1 takes more. 0: `quality` counts. Other formats are
+     * GF_ERROR_UNFIT if quality 1 takes more. With a target below, a lower quality that reaches it
+     * is taken; a warning says if none does. 0: `quality` counts. Other formats are
      * GF_ERROR_USAGE. */
     uint64_t max_bytes;
-    /* The least quality with at least this SSIM to the filtered picture takes the place of
-     * `quality`, for the same formats; GF_ERROR_UNFIT if no quality has it. 0: `quality` counts. */
+    /* The least quality, found by three to five trials as a rule, with at least this SSIM to the
+     * filtered picture takes the place of `quality`, for the same formats; GF_ERROR_UNFIT if no
+     * quality has it. 0: `quality` counts. */
     double target_ssim;
     /* Metadata that is not written, as bits 1 << enum gf_metadata_item. If `kept` is not 0, only
      * its items are written, less those of `stripped`, unless that has all items; of EXIF that is
@@ -240,7 +242,7 @@ struct gf_options {
     bool dither; /* if samples lose bits, neighbours are rounded up or down in a regular pattern */
     /* An animation whose file is lossless becomes a lossless one in formats that can be, unless a
      * quality is chosen: by this member, by a `quality` that is not the default, or by max_bytes or
-     * target_ssim. */
+     * a target. */
     bool quality_chosen;
     bool no_dither; /* palettes get the nearest colours, without the dither that they get else */
     /* An output file gets the times of the last access and change of its input's file; of a member
@@ -265,6 +267,9 @@ struct gf_options {
      * pages. NULL: none, unless the name ends in .dzi or .szi. The string must live as long as the
      * pipeline. */
     const char *pyramid;
+    /* As target_ssim, for the score of SSIMULACRA2, 100 at most, which takes samples for sRGB. One
+     * of both can be set. */
+    double target_ssimulacra2;
 };
 
 /* Sets the first `size` bytes of *options to the defaults; members that this library does not know

@@ -64,13 +64,15 @@ struct gf_profile {
     bool device_decoded, device_encoded; /* the GPU's codec decoded or encoded the picture */
     int reduction;  /* above 1: the picture was read at 1/reduction of the size of `in`; otherwise
                      * 1 */
-    int quality;    /* the quality that options.max_bytes or target_ssim has led to; 0: none */
+    int quality;    /* the quality that options.max_bytes or a target has led to; 0: none */
     char found[64]; /* what a filter has found in the picture: "deskew: turned by -1.25 degrees"; or
                      * "" */
     int frames;     /* the number of frames of an animation; 1 if the input is a single picture */
     int level;      /* the number of the file's level that was read; 0: the full size */
     int written_levels; /* the number of levels of the pyramid that was written; 0: none was */
     const struct gf_profile_level *written; /* these levels, the full size first */
+    int tries;    /* the encodings by which `quality` was found; 0: it was not searched */
+    double score; /* what the picture that was written has of the target's measure; 0: no target */
 };
 
 /* Returns the kind's name: "decode", "upload", "stage"; "unknown" for a number that is no kind. */

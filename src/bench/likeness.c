@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cpu.h"
 #include "base/fail.h"
@@ -20,6 +21,9 @@
 #include "codec/common/rows/source.h"
 #include "codec/formats.h"
 #include "codec/io/input.h"
+#include "codec/y4m/y4m.h"
+#include "icc/icc_build.h"
+#include "measure/ssim.h"
 #include "measure/ssimulacra2.h"
 #include "pixel/sample.h"
 
@@ -36,7 +40,8 @@ static enum gf_status run_stage(struct gf_stage *stage, const struct gf_image *i
     const struct gf_view from = gf_image_view(in), to = gf_image_view(out);
     const size_t bytes = filter->cpu_scratch ? filter->cpu_scratch(stage, to.rows) : 0;
     void *const scratch = gf_pages_alloc(bytes);
-    GF_ALLOCATED(scratch, error);
+    if (!scratch)
+        return gf_fail_memory(error);
     filter->cpu(stage, &from, &to, scratch);
     gf_pages_free(scratch, bytes);
     return GF_OK;
@@ -51,8 +56,10 @@ static enum gf_status turn_upright(struct gf_image *picture, int orientation,
     enum gf_status status = gf_plan_make(&nothing, picture->format, orientation, &plan, error);
     if (!status && plan.stage_count) {
         status = gf_stage_prepare(&plan.stage[0], error);
-        GF_THEN(status, gf_image_alloc(&upright, plan.out, error));
-        GF_THEN(status, run_stage(&plan.stage[0], picture, &upright, error));
+        if (!status)
+            status = gf_image_alloc(&upright, plan.out, error);
+        if (!status)
+            status = run_stage(&plan.stage[0], picture, &upright, error);
         gf_image_free(picture);
         *picture = upright;
     }
@@ -67,6 +74,9 @@ static enum gf_status check_memory(const char *path, const struct gf_options *op
     const uint64_t pixels = (uint64_t)source->format.width * (uint64_t)source->format.height,
                    bytes = (uint64_t)gf_row_bytes(source->format) * (uint64_t)source->format.height;
     const bool turns = options->autorotate && source->metadata.orientation > 1;
+    /* Both pictures have copies of 16 bits while their colours are converted. */
+    const bool converts =
+        measures && !gf_metadata_is_srgb(&source->metadata, source->format, options);
     const int threads = options->threads ? options->threads : gf_cpu_count();
     const uint64_t work =
         (measures & OF_SSIM ? 2 * pixels * sizeof(float) : 0) +
@@ -75,27 +85,70 @@ static enum gf_status check_memory(const char *path, const struct gf_options *op
              : 0);
     return gf_memory_check(
         path, measures ? "it is compared as a whole" : "it is read as a whole",
-        source->memory.bytes + bytes * (1U + turns + !!measures) + work,
+        source->memory.bytes + bytes * (1U + turns + !!measures + (converts ? 8U : 0U)) + work,
         options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes(), options, error);
 }
 
-enum gf_status gf_read_picture(const char *path, const struct gf_options *options,
-                               unsigned measures, struct gf_image *picture, struct gf_error *error)
+enum gf_status gf_reading_open(const char *path, const struct gf_options *options,
+                               unsigned measures, struct gf_reading *reading,
+                               struct gf_error *error)
 {
-    struct gf_input *input = NULL;
-    struct gf_source *source = NULL;
-    enum gf_status status = gf_input_open(path, false, &input, error);
-    GF_THEN(status, gf_source_open(input, options, &source, error));
-    GF_THEN(status, gf_memory_check_proportion(source, input, options, error));
-    GF_THEN(status, check_memory(path, options, source, measures, error));
-    GF_THEN(status, gf_source_read_all(source, picture, error));
-    if (!status && options->autorotate)
-        status = turn_upright(picture, source->metadata.orientation, error);
+    *reading = (struct gf_reading){.options = *options, .measures = measures};
+    GF_TRY(gf_input_open(path, false, &reading->input, error));
+    reading->pages = gf_input_pages(reading->input);
+    return GF_OK;
+}
+
+/* Goes to the next picture: a frame of the source, or what follows in a stream such as a Y4M. */
+static enum gf_status go_on(struct gf_reading *reading, bool *found, struct gf_error *error)
+{
+    struct gf_source *const source = reading->source;
+    unsigned char byte;
+    size_t more = 0;
+    *found = !source;
+    if (source && source->next)
+        return gf_source_next(source, found, error);
+    if (source && reading->pages.last >= 0 && source->file == GF_FILE_Y4M)
+        return gf_y4m_next(source, found, error);
+    if (source && reading->pages.last >= 0 && gf_file_format_has_end(source->file))
+        GF_TRY(gf_input_peek(reading->input, &byte, 1, &more, error));
+    if (source && !more)
+        return GF_OK;
     if (source)
         source->close(source);
-    if (input)
-        gf_input_close(input);
-    return status;
+    reading->source = NULL;
+    *found = true;
+    gf_input_choose_pages(reading->input, reading->pages);
+    return gf_source_open(reading->input, &reading->options, &reading->source, error);
+}
+
+enum gf_status gf_reading_next(struct gf_reading *reading, bool *found, struct gf_error *error)
+{
+    const struct gf_options *const options = &reading->options;
+    GF_TRY(go_on(reading, found, error));
+    gf_image_free(&reading->picture);
+    if (!*found)
+        return GF_OK;
+    struct gf_source *const source = reading->source;
+    if (reading->pages.last >= 0 && source->file == GF_FILE_Y4M)
+        source->finish = NULL; /* it would warn of the frames that follow */
+    GF_TRY(gf_memory_check_proportion(source, reading->input, options, error));
+    GF_TRY(check_memory(gf_input_name(reading->input), options, source, reading->measures, error));
+    GF_TRY(gf_source_read_all(source, &reading->picture, error));
+    if (options->autorotate)
+        GF_TRY(turn_upright(&reading->picture, source->metadata.orientation, error));
+    reading->count++;
+    return gf_time_check(error);
+}
+
+void gf_reading_close(struct gf_reading *reading)
+{
+    if (reading->source)
+        reading->source->close(reading->source);
+    if (reading->input)
+        gf_input_close(reading->input);
+    gf_image_free(&reading->picture);
+    *reading = (struct gf_reading){0};
 }
 
 static int sample_of(const struct gf_image *image, int y, size_t at)
@@ -147,6 +200,106 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
     if (measures & OF_SSIMULACRA2)
         GF_TRY(gf_score_ssimulacra2(a, b, options, &measure[GF_MEASURE_SSIMULACRA2], error));
     return gf_time_check(error);
+}
+
+/* Returns what the file says of the colours of the present picture. Nothing: they are sRGB. */
+static struct gf_icc colours_of(const struct gf_reading *reading)
+{
+    struct gf_metadata *const metadata = &reading->source->metadata;
+    const struct gf_format format = reading->picture.format;
+    if (gf_metadata_is_srgb(metadata, format, &reading->options))
+        return (struct gf_icc){0};
+    return gf_metadata_icc(metadata, format, &reading->options);
+}
+
+static bool has_colours(struct gf_icc icc)
+{
+    return icc.size || icc.hdr[1];
+}
+
+/* Makes a copy of 16 bits of a picture. */
+static enum gf_status widen(const struct gf_image *picture, struct gf_image *wide,
+                            struct gf_error *error)
+{
+    struct gf_format format = picture->format;
+    format.bits = 16;
+    GF_TRY(gf_image_alloc(wide, format, error));
+    for (int y = 0; y < format.height; y++) {
+        uint16_t *const row = (uint16_t *)(void *)(wide->data + (size_t)y * wide->pitch);
+        for (size_t i = 0; i < (size_t)format.width * (size_t)format.channels; i++)
+            row[i] = (uint16_t)(sample_of(picture, y, i) *
+                                (picture->format.bits == 8 ? UINT16_MAX / UINT8_MAX : 1));
+    }
+    return GF_OK;
+}
+
+/* Converts the picture, which has the colours of the reading's, to sRGB by the filter icc on the
+ * CPU. */
+static enum gf_status make_srgb(const struct gf_reading *reading, struct gf_image *picture,
+                                struct gf_error *error)
+{
+    struct gf_pipeline *pipeline;
+    struct gf_options options = reading->options;
+    struct gf_image converted = {.data = NULL};
+    options.device = GF_DEVICE_CPU;
+    GF_TRY(gf_pipeline_open("icc", &options, &pipeline, error));
+    gf_pipeline_give_metadata(pipeline, &reading->source->metadata);
+    const enum gf_status status = gf_pipeline_run_image(pipeline, picture, &converted, error);
+    gf_pipeline_close(pipeline);
+    if (status)
+        return status;
+    gf_image_free(picture);
+    *picture = converted;
+    return GF_OK;
+}
+
+/* Finds SSIMULACRA2 of the pictures in sRGB. They are converted at 16 bits, since 8 would round
+ * what the measure sees. */
+static enum gf_status score_converted(const struct gf_reading reading[2],
+                                      const struct gf_icc icc[2], double *score,
+                                      struct gf_error *error)
+{
+    struct gf_image wide[2] = {{.data = NULL}};
+    enum gf_status status = GF_OK;
+    for (int i = 0; i < 2 && !status; i++) {
+        status = widen(&reading[i].picture, &wide[i], error);
+        if (!status && has_colours(icc[i]))
+            status = make_srgb(&reading[i], &wide[i], error);
+    }
+    if (!status)
+        status = gf_score_ssimulacra2(&wide[0], &wide[1], &reading[0].options, score, error);
+    gf_image_free(&wide[0]);
+    gf_image_free(&wide[1]);
+    return status;
+}
+
+enum gf_status gf_likeness_of_readings(struct gf_reading reading[2], struct gf_likeness *likeness,
+                                       struct gf_error *error)
+{
+    const unsigned measures = reading[0].measures;
+    const struct gf_icc icc[2] = {colours_of(&reading[0]), colours_of(&reading[1])};
+    const bool alike =
+        gf_icc_same(icc[0], icc[1]) && !memcmp(icc[0].hdr, icc[1].hdr, sizeof icc[0].hdr);
+    bool converts =
+        (has_colours(icc[0]) || has_colours(icc[1])) && (!alike || measures & OF_SSIMULACRA2);
+    double score = NAN;
+    if (converts && !gf_icc_available()) {
+        gf_warn(&reading[0].options, "colours count as sRGB: this build has no Little CMS");
+        converts = false;
+    }
+    const bool scored = converts && measures & OF_SSIMULACRA2;
+    if (scored)
+        GF_TRY(score_converted(reading, icc, &score, error));
+    for (int i = 0; i < 2; i++) {
+        if (converts && !alike && has_colours(icc[i]))
+            GF_TRY(make_srgb(&reading[i], &reading[i].picture, error));
+    }
+    GF_TRY(gf_likeness_of(&reading[0].picture, &reading[1].picture,
+                          scored ? measures & ~(unsigned)OF_SSIMULACRA2 : measures,
+                          &reading[0].options, likeness, error));
+    if (scored)
+        likeness->measure[GF_MEASURE_SSIMULACRA2] = score;
+    return GF_OK;
 }
 
 /* Draws the absolute differences in row y, times `scale`, and returns the largest difference. Draws

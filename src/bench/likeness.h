@@ -2,6 +2,7 @@
  * they differ most. */
 #pragma once
 
+#include "codec/io/input.h"
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
 #include "gpufilter/status.h"
@@ -57,10 +58,31 @@ struct gf_compare_spot *gf_compare_spot_make(const struct gf_view *found,
 
 /* ---- reading whole pictures for measurements and comparisons ---- */
 
-/* Reads a picture from a file or, for "-", from standard input. Turns it upright if
- * options->autorotate is set. Fails if the picture takes more memory than options->memory_bytes or,
- * by default, a part of the machine's memory. Unless `measures` is 0, it also counts the memory of
- * another picture and of gf_likeness_of() with these measures. */
-enum gf_status gf_read_picture(const char *path, const struct gf_options *options,
-                               unsigned measures, struct gf_image *picture,
+/* The pictures of a file, or of standard input ("-"): those that its name chooses ("a.gif[all]"),
+ * or one. They are turned upright if options.autorotate is set. A picture fails if it takes more
+ * memory than options.memory_bytes or, by default, a part of the machine's memory. Unless
+ * `measures` is 0, that counts also another picture and gf_likeness_of() with these measures. */
+struct gf_reading {
+    struct gf_options options;
+    unsigned measures;
+    struct gf_input *input;
+    struct gf_source *source;
+    struct gf_pages pages;   /* what is read; may be changed before the first picture is */
+    struct gf_image picture; /* the present one */
+    int count;               /* pictures read so far */
+};
+
+/* A failed reading can be closed, as can a struct of zeros. */
+enum gf_status gf_reading_open(const char *path, const struct gf_options *options,
+                               unsigned measures, struct gf_reading *reading,
                                struct gf_error *error) GF_CHECKED;
+/* Reads the next picture in place of the one before. *found becomes false behind the last. */
+enum gf_status gf_reading_next(struct gf_reading *reading, bool *found,
+                               struct gf_error *error) GF_CHECKED;
+void gf_reading_close(struct gf_reading *reading);
+
+/* Compares the present pictures, which have one format, by the measures of reading[0]. Colours of
+ * two kinds are converted to sRGB by Little CMS, in place; those of one kind for SSIMULACRA2
+ * alone. */
+enum gf_status gf_likeness_of_readings(struct gf_reading reading[2], struct gf_likeness *likeness,
+                                       struct gf_error *error) GF_CHECKED;

@@ -103,7 +103,7 @@ static enum gf_status depth_finish(struct gf_sink *base, struct gf_error *error)
     struct depth_sink *const sink = (struct depth_sink *)base;
     sink->inner->duration = base->duration;
     const enum gf_status status = sink->inner->finish(sink->inner, error);
-    base->quality = sink->inner->quality;
+    base->fit = sink->inner->fit;
     return status;
 }
 

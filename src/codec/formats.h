@@ -53,7 +53,7 @@ struct gf_file_type {
     bool has_end; /* the reader stops at the end of the picture: another one can follow in the
                    * input */
     enum gf_lossy lossy;
-    bool fitted;       /* options->max_bytes and options->target_ssim can choose the quality */
+    bool fitted;       /* options->max_bytes and a target can choose the quality */
     int lossless_bits; /* the most bits of a sample that options->lossless can keep */
     /* The options that affect files of this format: words of the command line, separated by blanks.
      * jpeg_takes lists those that affect it if options->tiff_compression is JPEG or WebP; NULL: the
@@ -131,15 +131,22 @@ enum gf_status gf_depth_sink_open(const struct gf_file_type *type, struct gf_for
 
 /* Declarations of a sink that finds the quality of a lossy file by trials. */
 
-enum { GF_FITTED_TRIALS = 7 }; /* a bisection of 1..100 takes 7 steps */
+/* A bisection of 1..100 takes 7 trials. The search for a target takes 3 to 5 as a rule, each with a
+ * decoder and a measure. */
+enum { GF_FITTED_TRIALS = 7 };
 
-/* Whether the options ask for trials: options->max_bytes or options->target_ssim is set. */
+/* Whether the options ask for trials: options->max_bytes or a target is set. */
 bool gf_options_fit(const struct gf_options *options);
+enum { GF_FIT_TEXT_SIZE = 64 };
+/* Writes the target or, without one, the limit as "options.max_bytes=2000". Returns false if the
+ * options ask for no trials. */
+bool gf_options_fit_text(const struct gf_options *options, char text[GF_FIT_TEXT_SIZE]);
 /* Returns GF_ERROR_USAGE if the options ask for trials and the format has no quality to choose. */
 enum gf_status gf_fitted_check(const struct gf_file_type *type, const char *name,
                                const struct gf_options *options, struct gf_error *error) GF_CHECKED;
-/* Opens the sink. It keeps the finished rows, encodes them to memory with at most seven qualities,
- * and writes the best one that meets the limit to the output. */
+/* Opens the sink. It keeps the finished rows, encodes them to memory with several qualities,
+ * and writes the best one that meets the limit, or the least that meets the target, to the output.
+ */
 enum gf_status gf_fitted_sink_open(const struct gf_file_type *type, struct gf_output *output,
                                    struct gf_format format, const struct gf_options *options,
                                    struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
@@ -162,23 +169,3 @@ enum { GF_METADATA_KINDS_TEXT_SIZE = 260 };
 /* Writes the kinds of metadata in `set`, bits of enum gf_metadata_kind, as text: "EXIF, XMP and
  * comments". */
 void gf_metadata_kinds_text(unsigned set, char text[GF_METADATA_KINDS_TEXT_SIZE]);
-
-/* The structural similarity (SSIM) of two pictures, computed in fitted_sink.c. */
-
-enum {
-    GF_SSIM_SIDE = 11,
-    GF_SSIM_SCALES = 5,
-    /* Pictures must be as wide and high: 11 pixels at the coarsest scale. */
-    GF_MS_SSIM_SIDE = GF_SSIM_SIDE << (GF_SSIM_SCALES - 1)
-};
-
-/* SSIM: Z. Wang, A. C. Bovik, H. R. Sheikh and E. P. Simoncelli, "Image Quality Assessment: From
- * Error Visibility to Structural Similarity", 2004: the mean over all windows of 11x11 pixels that
- * are in the picture, weighted by a Gaussian of sigma 1.5; K1 = 0.01, K2 = 0.03. MS-SSIM: Z. Wang,
- * E. P. Simoncelli and A. C. Bovik, "Multi-scale Structural Similarity for Image Quality
- * Assessment", 2003: five scales; each scale consists of the means of 2x2 pixels of the scale
- * before, with an odd edge repeated; a negative mean counts as 0. Both are means over the channels
- * of b, which has a's size; a counts as converted to b's channels and bits. NaN if the pictures are
- * too small. ms_ssim may be NULL, which saves time. */
-enum gf_status gf_ssim(const struct gf_image *a, const struct gf_image *b, int threads,
-                       double *ssim, double *ms_ssim, struct gf_error *error) GF_CHECKED;

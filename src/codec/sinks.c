@@ -303,15 +303,14 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
     if (!type || !type->create)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: has a format that is not written",
                        gf_output_name(output));
-    if (inks && options->target_ssim > 0)
-        return gf_fail(error, GF_ERROR_UNFIT,
-                       "%s: options.target_ssim=%g compares RGB, and this is CMYK",
-                       gf_output_name(output), options->target_ssim);
-    if (metadata && metadata->animated && gf_options_fit(options))
-        return gf_fail(error, GF_ERROR_UNFIT,
-                       "%s: options.max_bytes and options.target_ssim are for one picture, and "
-                       "this is an animation",
-                       gf_output_name(output));
+    char fit[GF_FIT_TEXT_SIZE];
+    const bool fits = gf_options_fit_text(options, fit);
+    if (inks && (options->target_ssim > 0 || options->target_ssimulacra2 > 0))
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: %s compares RGB, and this is CMYK",
+                       gf_output_name(output), fit);
+    if (metadata && metadata->animated && fits)
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: %s is for one picture, and this is an animation",
+                       gf_output_name(output), fit);
     own.depth = gf_depth_in_file(type, format, metadata ? metadata->bits : 0, options);
     enum gf_status status =
         metadata && metadata->move ? GF_OK : check_pixels(output, type, format, &own, error);

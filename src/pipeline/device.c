@@ -358,6 +358,8 @@ static enum gf_status take_result(struct gf_pipeline *pipeline, struct gf_pictur
     profile->device_decoded = result->device_decoded;
     profile->device_encoded = result->device_encoded;
     profile->quality = result->quality;
+    profile->tries = result->tries;
+    profile->score = result->score;
     task->frames = result->frames;
     const double now_s = gf_now();
     for (int kind = 0; kind < GF_SPAN_KINDS; kind++) {

@@ -392,6 +392,8 @@ static void fill_result(struct gf_pipeline *pipeline, const struct gf_picture_ta
                                         .device_decoded = profile->device_decoded,
                                         .device_encoded = profile->device_encoded,
                                         .quality = profile->quality,
+                                        .tries = profile->tries,
+                                        .score = profile->score,
                                         .frames = profile->frames};
     memcpy(result->device, profile->device, sizeof result->device);
     sum_spans(&pipeline->spans, result->spans);

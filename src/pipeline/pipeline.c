@@ -10,6 +10,7 @@
 #include "codec/codec.h"
 #include "codec/common/checks.h"
 #include "codec/common/pyramid/pyramid.h"
+#include "codec/formats.h"
 #include "gpufilter/version.h"
 #include "icc/icc.h"
 #include "pipeline/pipeline_state.h"
@@ -329,6 +330,7 @@ double gf_option_member_value(const struct gf_options *options,
     case GF_OPTION_SWITCH:
         return *(const bool *)at;
     case GF_OPTION_NUMBER:
+    case GF_OPTION_TARGET:
     case GF_OPTION_RANGE:
         return *(const double *)at;
     case GF_OPTION_COUNT:
@@ -388,16 +390,16 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
     if (checked->formats >> GF_FILE_COUNT || checked->formats & 1 << GF_FILE_AUTO)
         return gf_fail(error, GF_ERROR_USAGE, "options.formats=%#llx has bits of no format",
                        (unsigned long long)checked->formats);
-    if (checked->max_bytes && checked->target_ssim > 0)
+    if (checked->target_ssimulacra2 > 0 && checked->target_ssim > 0)
         return gf_fail(error, GF_ERROR_USAGE,
-                       "options.max_bytes=%llu and options.target_ssim=%g both choose the quality",
-                       (unsigned long long)checked->max_bytes, checked->target_ssim);
-    if (checked->lossless && (checked->max_bytes || checked->target_ssim > 0))
+                       "options.target_ssimulacra2=%g and options.target_ssim=%g both choose the "
+                       "quality",
+                       checked->target_ssimulacra2, checked->target_ssim);
+    char fit[GF_FIT_TEXT_SIZE];
+    if (checked->lossless && gf_options_fit_text(checked, fit))
         return gf_fail(error, GF_ERROR_USAGE,
-                       "options.%s=%.15g chooses a quality, and a lossless file (options.lossless) "
-                       "has none",
-                       checked->max_bytes ? "max_bytes" : "target_ssim",
-                       checked->max_bytes ? (double)checked->max_bytes : checked->target_ssim);
+                       "%s chooses a quality, and a lossless file (options.lossless) has none",
+                       fit);
     if ((checked->stripped | checked->kept) >> GF_METADATA_ITEMS)
         return gf_fail(error, GF_ERROR_USAGE,
                        "options.stripped=%#llx or options.kept=%#llx has bits of no item",

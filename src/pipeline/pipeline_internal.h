@@ -35,6 +35,7 @@ enum gf_option_type {
                           * --help */
     GF_OPTION_WORDS,     /* any text, as const char * */
     GF_OPTION_LINES,     /* like GF_OPTION_WORDS; each use of the option adds a line */
+    GF_OPTION_TARGET,    /* "ssimulacra2:N" or "ssim:N", a double of its own each */
     GF_OPTION_RANGE,     /* the range of a TIFF's samples: "MIN:MAX", "percentile" or "unit" */
     GF_OPTION_INT,       /* an int, least..greatest */
     GF_OPTION_COUNT,     /* a uint64_t, least..greatest, with suffixes k, M, G, T of 1000 */
@@ -215,10 +216,10 @@ struct gf_remote_work {
 struct gf_remote_result {
     int64_t in_end;    /* the position in the input behind the picture, in bytes */
     int64_t out_bytes; /* written from the start of the output */
-    int32_t lanes, band_rows, quality, frames;
+    int32_t lanes, band_rows, quality, frames, tries;
     uint32_t device_decoded, device_encoded; /* 0 or 1 */
     char device[96];
-    double run_s; /* seconds from the request to the result */
+    double score, run_s; /* run_s: seconds from the request to the result */
     /* The spans within run_s, whose times count from its begin. */
     struct gf_times spans[GF_SPAN_KINDS];
 };

@@ -168,3 +168,90 @@ run 0 gpufilter -i moving.png -o first.ppm
 stderr_is 'gpufilter: warning: moving.png: holds 3 pictures: the first is taken; moving.png[1] is the second'
 run 0 gpufilter -i 'moving.png[0]' -o first.ppm
 silent
+
+begin "--compare of chosen frames prints a row for each, then the means and the worst, on which limits are"
+for quality in 30 60 90; do
+    run 0 gpufilter -i large.ppm -o q$quality.ppm "blur=${quality}e-1"
+done
+run 0 gpufilter -i q30.ppm -i q60.ppm -i q90.ppm -o a.y4m --fps=5 --subsampling=444
+run 0 gpufilter -i q60.ppm -i q60.ppm -i q60.ppm -o b.y4m --fps=5 --subsampling=444
+run 1 gpufilter --compare='a.y4m[all]:measures=psnr,ssimulacra2:min-psnr=90' b.y4m
+stderr_like 'b.y4m\[0\]: psnr is [0-9.]*, less than 90$'
+awk '{ print $NF }' stdout | tr '\n' ' ' >names
+[ "$(cat names)" = 'file b.y4m[0] b.y4m[1] b.y4m[2] mean worst ' ] || problem "the rows are $(cat names)"
+awk 'NR == 6 && $1 != least { exit 1 } NR == 2 { least = $1 } NR > 2 && NR < 5 && $1 + 0 < least { least = $1 }' stdout ||
+    problem "the worst is $(cat stdout)"
+run 0 gpufilter --compare=json:measures=largest 'a.y4m[all]' - <a.y4m
+printf '{"file":"-[%s]","largest":0,"equal":true}\n' 0 1 2 >expected
+printf '{"pairs":3,"means":{"largest":0},"worst":{"largest":0},"equal":true}\n' >>expected
+same stdout expected
+run 0 gpufilter -q -i q30.ppm -i q60.ppm -o a.gif --fps=5
+run 0 gpufilter -q -i q30.ppm -o b.gif
+run 0 gpufilter --compare=max-largest=0 "a.gif[0..1]" a.gif
+run 4 gpufilter --compare=max-mean=255 'a.gif[all]' b.gif
+stderr_is 'gpufilter: b.gif has 1 pictures, and a.gif[all] has more'
+run 2 gpufilter --compare='a.gif[all]' a.gif -o out.png
+stderr_is "gpufilter: --compare draws two pictures, not several: 'out.png'"
+
+begin "--compare=WORDS takes both pictures behind it, with any words"
+run 0 gpufilter --compare=measures=psnr in.ppm in.ppm
+printf 'psnr     inf dB\n' | same - stdout
+run 1 gpufilter --compare=min-psnr=90:json in.ppm bright.ppm
+stderr_like 'bright.ppm: psnr is'
+
+begin "--compare of two folders pairs files by name, names those without a partner, and goes on after a failure"
+mkdir -p old/deep new/deep
+cp large.ppm old/a.ppm
+cp large.ppm old/deep/b.ppm
+cp in.ppm old/c.v1.ppm
+run 0 gpufilter -i noisy.ppm -o new/a.png
+cp large.ppm new/deep/b.ppm
+cp in.ppm new/c.v1.ppm
+run 0 gpufilter -r --compare=old:measures=psnr:min-psnr=20 new
+silent
+printf '       psnr  file\n   24.37 dB  new/a.png\n     inf dB  new/c.v1.ppm\n     inf dB  new/deep/b.ppm\n' >expected
+printf '     inf dB  mean\n   24.37 dB  worst\n' >>expected
+same stdout expected
+run 1 gpufilter -r --compare=old:min-psnr=30 new
+stderr_like 'new/a.png: psnr is 24.3[0-9]*, less than 30$'
+cp in.ppm old/c.ppm
+cp large.ppm new/c.v2.ppm
+cp in.ppm old/e.pam
+cp in.ppm old/e.ppm
+cp in.ppm new/e.ppm
+run 1 gpufilter --compare=json:measures=mean old new
+printf 'gpufilter: %s\n' 'old/c.ppm: has no partner in new' 'new/c.v2.ppm: has no partner in old' \
+    'old/e.pam: has no partner in new' '3 files have no partner' >expected
+same stderr expected
+grep -q '^{"file":"old/c.ppm","error":"old/c.ppm: has no partner in new"}$' stdout || problem "the JSON is $(cat stdout)"
+tail -n 1 stdout | grep -q '^{"pairs":3,.*"equal":false}$' || problem "the last line is $(tail -n 1 stdout)"
+cp in.ppm new/a.png
+run 4 gpufilter --compare=old new
+grep -q 'only pictures of one format can be compared' stderr || problem "stderr: $(cat stderr)"
+stdout_has 'new/c.v1.ppm$'
+run 2 gpufilter --compare=old new -o out.png
+stderr_is "gpufilter: --compare draws two pictures, not several: 'out.png'"
+
+begin "--compare honours the profiles of both pictures"
+if gpufilter -i large.ppm -o p3.png icc=display-p3 2>/dev/null; then
+    run 0 gpufilter --compare=large.ppm:max-largest=2:measures=psnr,ssimulacra2:min-ssimulacra2=96 p3.png
+    silent
+    run 0 gpufilter -i p3.png -o blurred.png blur=0.5
+    run 0 gpufilter -i p3.png -o p3.ppm
+    run 0 gpufilter -i blurred.png -o blurred.ppm
+    run 0 gpufilter --compare=p3.ppm blurred.ppm
+    mv stdout expected
+    run 0 gpufilter --compare=p3.png blurred.png
+    same stdout expected # the samples of one profile are compared as they are
+    run 0 gpufilter --compare=json:measures=ssimulacra2 p3.png blurred.png
+    mv stdout eight
+    for name in p3 blurred; do
+        run 0 gpufilter -i $name.png -o $name.16.png --depth=16
+    done
+    run 0 gpufilter --compare=json:measures=ssimulacra2 p3.16.png blurred.16.png
+    same stdout eight
+    run 0 gpufilter --compare=json:measures=ssimulacra2 p3.ppm blurred.ppm
+    ! cmp -s stdout eight || problem "the score ignores the profile"
+else
+    skip "without Little CMS"
+fi

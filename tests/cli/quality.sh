@@ -34,7 +34,7 @@ done
 for options in '' '-o v.png invert'; do
     # shellcheck disable=SC2086 # the options are several words
     run 0 gpufilter -v -i small.png --device=cpu -o v.jpg --max-bytes=4k $options
-    quality=$(sed -n 's/.* encoded by the CPU with quality \([0-9]*\), in .*/\1/p' stderr)
+    quality=$(sed -n 's/.* encoded by the CPU with quality \([0-9]*\) by 7 tries, in .*/\1/p' stderr)
     run 0 gpufilter -i small.png -o told.jpg --device=cpu --quality="${quality:-none}"
     same v.jpg told.jpg
 done
@@ -58,6 +58,43 @@ absent one.jpg
 run 4 gpufilter -i small.png -o one.jpg --target-ssim=0.9 resize=12:8
 stderr_is "gpufilter: one.jpg: --target-ssim=0.9 needs sides of 11 pixels, and the picture has 12x8"
 
+begin "--target=ssimulacra2:N writes the least quality with that score, within --max-bytes"
+for extension in $formats; do
+    run 0 gpufilter -v -i small.png -o out.$extension --device=cpu --target=ssimulacra2:70
+    sed -n 's/.* with quality \([0-9]*\) by \([0-9]*\) tries of a score of \([0-9.]*\), in .*/\1 \2 \3/p' stderr >told
+    read -r quality tries score <told
+    [ "$tries" -le 8 ] || problem "$extension took $tries tries"
+    run 0 gpufilter --compare=measures=ssimulacra2:min-ssimulacra2=70 small.png out.$extension
+    grep -q " $(echo "$score" | cut -c 1-4)" stdout || problem "$extension: the score is $score, and $(cat stdout)"
+    [ $extension = avif ] && continue
+    run 0 gpufilter -i small.png -o same.$extension --device=cpu --quality="$quality"
+    same same.$extension out.$extension
+    run 0 gpufilter -i small.png -o less.$extension --device=cpu --quality=$((quality - 1))
+    run 1 gpufilter --compare=small.png:min-ssimulacra2=70 less.$extension
+done
+run 0 gpufilter -i small.png -o ssim.jpg --device=cpu --target=ssim:0.85
+run 0 gpufilter -i small.png -o named.jpg --device=cpu --target-ssim=0.85
+same ssim.jpg named.jpg
+for limit in 1M 9k; do
+    run 0 gpufilter -i small.png -o within.jpg --device=cpu --target=ssimulacra2:70 --max-bytes=$limit
+    silent
+    same within.jpg out.jpg
+done
+run 0 gpufilter -i small.png -o most.jpg --device=cpu --max-bytes=2k
+run 0 gpufilter -i small.png -o within.jpg --device=cpu --target=ssimulacra2:70 --max-bytes=2k
+stderr_like 'warning: within.jpg: has a score of [0-9.]* at quality [0-9]*, under --target=ssimulacra2:70: --max-bytes=2000$'
+same within.jpg most.jpg
+run 4 gpufilter -i small.png -o one.jpg --target=ssimulacra2:70 --max-bytes=100
+stderr_like 'one.jpg: takes [0-9]* bytes even at quality 1, over --max-bytes=100$'
+run 4 gpufilter -i small.png -o one.jpg --target=ssimulacra2:100
+stderr_like 'one.jpg: has a SSIMULACRA2 of [0-9.]* even at quality 100, under --target=ssimulacra2:100$'
+for bytes in '' --max-bytes=9k; do
+    # shellcheck disable=SC2086 # none or one
+    run 4 gpufilter -i small.png -o one.jpg --target=ssimulacra2:70 resize=12:7 $bytes
+    stderr_is "gpufilter: one.jpg: --target=ssimulacra2:70 needs sides of 8 pixels, and the picture has 12x7"
+done
+absent one.jpg
+
 begin "a limit that no quality keeps fails the picture and tells the least size"
 run 0 gpufilter -i small.png -o least.jpg --device=cpu --quality=1
 size=$(wc -c <least.jpg)
@@ -75,8 +112,18 @@ for extension in png ppm tif; do
     run 2 gpufilter -i small.png -o o.$extension --target-ssim=0.9
     absent o.$extension
 done
-run 2 gpufilter -i small.png -o o.jpg --max-bytes=9k --target-ssim=0.9
-stderr_is "gpufilter: --max-bytes=9000 and --target-ssim=0.9 both choose the quality"
+run 2 gpufilter -i small.png -o o.png --target=ssimulacra2:70
+stderr_like 'o.png: --target=ssimulacra2:70 chooses a quality, and PNG has none: '
+run 2 gpufilter -i small.png -o o.jpg --target-ssim=0.9 --target=ssim:0.9 --target=ssimulacra2:90 --target-ssim=0.9
+stderr_is "gpufilter: --target=ssimulacra2:90 and --target-ssim=0.9 both choose the quality"
+for value in vmaf:90 ssim ssim:high ssimulacra2; do
+    run 2 gpufilter -i small.png -o o.jpg --target=$value
+    stderr_is "gpufilter: --target=$value is none of ssimulacra2:N, ssim:N"
+done
+for value in ssim:1.5 ssimulacra2:101; do
+    run 2 gpufilter -i small.png -o o.jpg --target=$value
+    stderr_like "--target=$value is outside 0.01..1"
+done
 run 2 gpufilter -i small.png -o o.webp --max-bytes=9k --lossless
 stderr_is "gpufilter: --max-bytes=9000 chooses a quality, and a lossless file (--lossless) has none"
 

@@ -118,6 +118,9 @@ class Habits(unittest.TestCase):
             self.assertEqual((found["format"], found["width"], len(gf.info(folder))), ("JPEG", 60, 3))
             self.assertTrue(gf.compare(image, f"{folder}/b.png")["equal"])
             self.assertGreater(gf.compare(gf.invert(image), image)["largest"], 0.5)
+            self.assertEqual(gf.compare(image, image, ["mean", "psnr"]), {"mean": 0, "psnr": None, "equal": True})
+            with self.assertRaisesRegex(gf.Error, "'vmaf' is none of"):
+                gf.compare(image, image, measures="vmaf")
             for a, b, words in ((f"{folder}/none.png", image, "none.png: No such"), (f"{folder}/b.png", gf.resize(image, 9, 9), "b.png is 60x40 .* b is 9x9")):
                 with self.assertRaisesRegex(gf.Error, words):
                     gf.compare(a, b)

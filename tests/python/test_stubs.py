@@ -44,7 +44,7 @@ result: numpy.ndarray = gf.blur(gf.run("blur", array / 255, value_range=(0, 1)),
 gf.pad(gf.convolve(gf.lut(gf.overlay(array, array), array[0]), array[0] / 9), numpy.int64(9), 9, colour=array[0, 0])
 gf.decode([array[0, 0]], dtype=numpy.float32, mean=array[0, 0], std=(1, 2, 3), scale=255)
 gf.save(gf.decode(array[0, 0]), "a.png")
-gf.compare(array, "a.png")
+gf.compare(array, "a.png", measures=["psnr"])
 '''
 MISTAKES = ("gf.blur(picture, border='round')", "gf.blur(picture, radius=2)", "gf.run('blur', picture, qualty=3)",
             "gf.encode(picture, 'tga')", "gf.encode(picture, subsampling='411')", "gf.Pipeline('blur', threads='2')",

@@ -109,6 +109,10 @@ void gf_name_options_as_typed(char *text)
             from += sizeof prefix - 1 + strlen(option->member);
             /* The result is shorter than the original text. */
             to += sprintf(to, "--%s", option->name);
+            if (option->type == GF_OPTION_TARGET && *from == '=') {
+                to += sprintf(to, "=ssimulacra2:");
+                from++;
+            }
         } else if (!strncmp(from, look_up, sizeof look_up - 1)) {
             memcpy(to, list, sizeof list - 1);
             to += sizeof list - 1;

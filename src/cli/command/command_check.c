@@ -180,8 +180,7 @@ static enum gf_status check_report(const struct gf_command *command, struct gf_e
 /* Checks the files of --compare, which reads two pictures and draws one. */
 static enum gf_status check_compare(const struct gf_command *command, struct gf_error *error)
 {
-    const bool json = !strncmp(command->likeness, "json", 4) && strchr(":", command->likeness[4]);
-    if (command->inputs != 1 + (json && command->inputs == 2) || command->chain)
+    if (command->inputs < 1 || command->inputs > 2 || command->chain)
         return gf_fail(error, GF_ERROR_USAGE,
                        "--compare=FILE takes one other picture behind it: --compare=a.png b.png");
     if (command->more_outputs)

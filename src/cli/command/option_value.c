@@ -220,6 +220,26 @@ static enum gf_status set_shard(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
+/* Reads "ssimulacra2:N" or "ssim:N", of which the last one counts. */
+static enum gf_status set_target(const struct gf_option *option, const char *text,
+                                 struct gf_options *options, struct gf_error *error)
+{
+    const bool ssim = !strncmp(text, "ssim:", 5);
+    const double greatest = ssim ? 1 : option->greatest;
+    const char *end;
+    double value;
+    if ((!ssim && strncmp(text, "ssimulacra2:", 12) != 0) ||
+        !gf_value_number(text + (ssim ? 5 : 12), &value, &end) || *end)
+        return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is none of ssimulacra2:N, ssim:N",
+                       option->name, text);
+    if (value < option->least || value > greatest)
+        return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is outside %g..%g", option->name, text,
+                       option->least, greatest);
+    options->target_ssim = ssim ? value : 0;
+    options->target_ssimulacra2 = ssim ? 0 : value;
+    return GF_OK;
+}
+
 static enum gf_status set_range(const struct gf_option *option, const char *text,
                                 struct gf_options *options, struct gf_error *error)
 {
@@ -350,6 +370,8 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
         return add_input(option, value, command, error);
     case GF_OPTION_SHARD:
         return set_shard(option, value, command, error);
+    case GF_OPTION_TARGET:
+        return set_target(option, value, &command->options, error);
     case GF_OPTION_RANGE:
         return set_range(option, value, &command->options, error);
     case GF_OPTION_FILTER:

@@ -46,3 +46,9 @@ static inline uint64_t gf_y4m_window_bytes(uint64_t bytes, int width, int height
  * colours ask for another one. `header` is NULL if the pictures do not come from a Y4M. */
 void gf_y4m_compose(const char *header, int width, int height, bool gray, int bits,
                     const struct gf_options *options, char line[GF_Y4M_LINE_MOST]);
+
+struct gf_source;
+/* Goes to the next frame of the source of a Y4M, after all rows of the one before; finish() is not
+ * called. *found becomes false behind the last. */
+enum gf_status gf_y4m_next(struct gf_source *source, bool *found,
+                           struct gf_error *error) GF_CHECKED;

@@ -413,6 +413,25 @@ static enum gf_status y4m_leave(struct gf_source *base, int64_t end, struct gf_e
     return y4m_finish(base, error);
 }
 
+enum gf_status gf_y4m_next(struct gf_source *base, bool *found, struct gf_error *error)
+{
+    struct y4m_source *const y4m = (struct y4m_source *)base;
+    char line[GF_Y4M_LINE_MOST];
+    size_t length;
+    if (y4m->seeks)
+        gf_input_go_to(y4m->input, y4m->at + (int64_t)y4m->bytes);
+    GF_TRY(gf_y4m_read_line(y4m->input, line, &length, error));
+    *found = length > 0;
+    if (!*found)
+        return GF_OK;
+    GF_TRY(gf_y4m_check_frame(line, gf_input_name(y4m->input), error));
+    y4m->at = gf_input_position(y4m->input);
+    y4m->seeks = gf_input_size(y4m->input) - y4m->at >= (int64_t)y4m->bytes;
+    y4m->frame = NULL;
+    y4m->row = 0;
+    return GF_OK;
+}
+
 static void y4m_close(struct gf_source *base)
 {
     struct y4m_source *const y4m = (struct y4m_source *)base;

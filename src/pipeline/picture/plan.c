@@ -234,8 +234,8 @@ static bool loses_hdr(enum gf_file_format file_format, const struct gf_plan *pla
 static bool stays_lossless(const struct gf_picture_task *task, const struct gf_options *options)
 {
     const struct gf_file_type *const type = gf_file_type(task->file_format);
-    const bool chosen = options->quality_chosen || options->max_bytes || options->target_ssim > 0 ||
-                        options->depth > 8 || options->quality != gf_options_default().quality ||
+    const bool chosen = options->quality_chosen || gf_options_fit(options) || options->depth > 8 ||
+                        options->quality != gf_options_default().quality ||
                         options->subsampling != GF_SUBSAMPLING_AUTO;
     return task->lossless && !task->each && !chosen && type && type->lossy == GF_LOSSY_USUALLY &&
            gf_format_animates(task->file_format);

@@ -267,7 +267,10 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
     if (!task->in_on_device)
         pipeline->profile.device_decoded = device_images.in.data;
     pipeline->profile.device_encoded = device_images.out.data;
-    pipeline->profile.quality = sink ? sink->quality : 0;
+    const struct gf_fit fit = sink ? sink->fit : (struct gf_fit){0};
+    pipeline->profile.quality = fit.quality;
+    pipeline->profile.tries = fit.tries;
+    pipeline->profile.score = fit.score;
     if (!status && task->out_on_device && is_result) {
         *task->image_out = device_images.in;
         device_images.in.data = NULL;

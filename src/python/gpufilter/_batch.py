@@ -83,11 +83,13 @@ def info(path):
     return found if len(found) != 1 or os.path.isdir(name) else found[0]
 
 
-def compare(a, b):
+def compare(a, b, measures=None):
     """Returns how alike two pictures are, files or pictures in memory, as a dict: largest, mean, psnr, ssim, ms_ssim, equal.
 
+    measures: those that are wanted in place of these, as ("ssimulacra2", "psnr") or "ssimulacra2,psnr".
     None stands for a PSNR of equal pictures, and for an SSIM of small ones.
     """
+    named = "" if measures is None else ":measures=" + (measures if isinstance(measures, str) else ",".join(measures))
     from ._pipelines import encode
     with tempfile.TemporaryDirectory(prefix="gpufilter-") as folder:
         names, shown = [os.path.join(folder, word) for word in "ab"], {}  # names without a colon, which would end them
@@ -99,7 +101,7 @@ def compare(a, b):
                 with open(name, "wb") as file:
                     file.write(encode(value, "pam"))
         try:
-            return _objects(f"--compare={names[0]}:json", names[1])[0]
+            return _objects(f"--compare={names[0]}:json{named}", names[1])[0]
         except Error as failure:
             text = str(failure)
             for name in names:

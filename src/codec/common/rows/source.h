@@ -149,6 +149,12 @@ struct gf_sink_order;
 struct gf_pyramid;
 struct gf_tile;
 
+/* What the trials of a sink have led to. Zeros: there were none. */
+struct gf_fit {
+    int quality, tries;
+    double score; /* of the picture that is written; 0: the trials had no target */
+};
+
 struct gf_sink {
     /* Writes the next `rows` rows from src, `pitch` bytes apart. */
     enum gf_status (*write)(struct gf_sink *sink, int rows, const unsigned char *src, size_t pitch,
@@ -184,7 +190,7 @@ struct gf_sink {
     const struct gf_profile_level *levels;
     int level_count;
     atomic_llong *tiles_done; /* where the sink counts the tiles of a pyramid; NULL: nowhere */
-    int quality; /* after finish(): the quality that the trials chose; 0: there were no trials */
+    struct gf_fit fit;        /* after finish() */
 };
 
 /* What a sink is opened with: the output, the format of the rows that write() will get, and the
