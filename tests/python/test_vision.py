@@ -39,7 +39,9 @@ def _sizes(size, crop):
 POINTS = [[112, 56], [56, 168], [112, 112]]
 #: Names of functions, what their processors are given, and what they are.
 BESIDE = (
-    ("qwen2_vl", {}, {}), ("qwen2_vl", {"min_pixels": 20000, "max_pixels": 40000}, {"min_pixels": 20000, "max_pixels": 40000}),
+    # The limits are named: those of one processor became the next one's defaults in transformers 5.17.
+    ("qwen2_vl", {"min_pixels": 56 * 56, "max_pixels": 28 * 28 * 1280}, {}),
+    ("qwen2_vl", {"min_pixels": 20000, "max_pixels": 40000}, {"min_pixels": 20000, "max_pixels": 40000}),
     ("clip", {}, {}), ("clip", _sizes(50, 61), {"size": 50, "crop": 61}),
     ("clip", {**_sizes(50, 37), "resample": 2}, {"size": 50, "crop": 37, "resample": "bilinear"}),
     ("siglip", {"do_convert_rgb": True}, {}), ("llava", {"do_pad": True, **_sizes(336, 336)}, {}), ("llava_next", _sizes(336, 336), {}),
