@@ -102,13 +102,14 @@ static __device__ __forceinline__ void store_xyb(const struct job &job, int pict
         *(float2 *)(row_of(job, job.xyb, picture * 3 + c, y) + x) = make_float2(left[c], right[c]);
 }
 
-/* Of a picture for each z. A last column or row without a partner counts twice. The float after the
+/* Of a picture for each y. A last column or row without a partner counts twice. The float after the
  * last column may be written: rows are padded. */
 template <class Sample>
 static __global__ void __launch_bounds__(ACROSS *DOWN) to_xyb(const struct job job)
 {
-    const int half_x = blockIdx.x * ACROSS + threadIdx.x, half_y = blockIdx.y * DOWN + threadIdx.y,
-              x = 2 * half_x, y = 2 * half_y, picture = blockIdx.z;
+    const int across = (job.width + 2 * ACROSS - 1) / (2 * ACROSS), picture = blockIdx.y,
+              half_x = blockIdx.x % across * ACROSS + threadIdx.x,
+              half_y = blockIdx.x / across * DOWN + threadIdx.y, x = 2 * half_x, y = 2 * half_y;
     float above[2][3], below[2][3];
     if (x >= job.width || y >= job.height)
         return;
@@ -334,8 +335,7 @@ static unsigned blocks_for(uint64_t count, unsigned block)
 static cudaError_t launch_scale(struct job job, int bits, cudaStream_t stream)
 {
     const dim3 quads(ACROSS, DOWN), threads(SIDE, GF_S2_QUANTITIES);
-    const dim3 halves(blocks_for((job.width + 1) / 2, ACROSS),
-                      blocks_for((job.height + 1) / 2, DOWN), 2);
+    const dim3 halves(blocks_for(job.width, 2 * ACROSS) * blocks_for(job.height, 2 * DOWN), 2);
     if (job.from)
         to_xyb<float><<<halves, quads, 0, stream>>>(job);
     else if (bits == 16)

@@ -20,6 +20,7 @@ enum { MEASURERS = 4 };
 struct place {
     bool taken;
     int device;
+    uint64_t most;                            /* the budget of its memory */
     struct gf_ssimulacra2_measurer *measurer; /* NULL: not created */
 };
 
@@ -79,11 +80,12 @@ static enum gf_status fill(struct place *place, const struct gf_options *options
     const uint64_t most = options->device_memory_bytes ? options->device_memory_bytes : UINT64_MAX;
     const int device = options->device_index;
     const char *why;
-    if (place->measurer && place->device == device)
+    if (place->measurer && place->device == device && place->most == most)
         return GF_OK;
     gf_ssimulacra2_measurer_destroy(place->measurer);
     place->measurer = NULL;
     place->device = device;
+    place->most = most;
     if (!gf_device_count(&why))
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why);
     gf_backend_cuda_begin(device);

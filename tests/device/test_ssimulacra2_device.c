@@ -124,6 +124,23 @@ static void pictures_may_be_in_the_devices_memory(void **state)
     free_pair(&pair);
 }
 
+/* A grid has fewer rows of blocks than such a picture needs. */
+static void pictures_may_be_very_tall(void **state)
+{
+    need_gpu();
+    struct gf_image tall =
+        picture_random(format_of(8, unless_small(1 << 20, 1 << 9) + 40, 1, 8), 0, 3);
+    struct gf_ssimulacra2_measure_picture picture = {.original = &tall, .changed = &tall};
+    struct gf_ssimulacra2_measurer *measurer = NULL;
+    struct gf_error error = {0};
+    assert_ok("create", gf_ssimulacra2_measurer_create(0, UINT64_MAX, &measurer, &error), &error);
+    assert_ok("run", gf_ssimulacra2_measurer_run(measurer, &picture, 1, &error), &error);
+    if (picture.measured)
+        assert_true(picture.score == 100);
+    gf_ssimulacra2_measurer_destroy(measurer);
+    picture_free(&tall);
+}
+
 /* Of a device that is asked for, and with a budget in which no picture fits. */
 static void the_chosen_device_scores(void **state)
 {
@@ -178,6 +195,7 @@ int main(void)
         cmocka_unit_test(scores_are_the_cpus),
         cmocka_unit_test(scarce_memory_is_enough_or_left_to_the_cpu),
         cmocka_unit_test(pictures_may_be_in_the_devices_memory),
+        cmocka_unit_test(pictures_may_be_very_tall),
         cmocka_unit_test(the_chosen_device_scores),
         cmocka_unit_test(times_are_printed),
     };

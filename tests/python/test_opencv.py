@@ -59,6 +59,10 @@ class OpenCV(unittest.TestCase):
     def test_resize_like_opencv(self):
         self.resize()
 
+    def test_sums_of_wide_blocks(self):
+        wide = gf.decode(b"P5 600000 1 255\n" + b"\xfe" * 600000, "resize=1:1:area:like=opencv", **options)
+        self.assertEqual(wide.tobytes(), b"\xfe")
+
     def test_refused_like_opencv(self):
         gray = b"P5 4 4 255\n" + bytes(16)
         for chain, data, why in (("resize=2:2:linear:like=opencv", b"P5 4 4 65535\n" + bytes(32), "8 bits only"),

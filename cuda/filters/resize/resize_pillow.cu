@@ -16,7 +16,7 @@ struct pillow_args {
     const int *column_start, *column_count, *row_start, *row_count;
     const void *column_weight, *row_weight;
     bool premultiplies, straightens;
-    int shift; /* as in struct gf_opencv */
+    int dropped, shift; /* as in struct gf_opencv */
     float factor;
     struct stacked stack;
 };
@@ -37,7 +37,7 @@ template <class Sample_, class Between_, class Sum_> struct sums_of {
 };
 struct pillow_bytes : sums_of<unsigned char, unsigned char, int> {
     static constexpr int FIRST = 1 << (GF_PILLOW_BITS - 1);
-    static __device__ __forceinline__ int between(int sum)
+    static __device__ __forceinline__ int between(const pillow_args &, int sum)
     {
         return gf_pillow_byte(sum);
     }
@@ -47,7 +47,7 @@ struct pillow_bytes : sums_of<unsigned char, unsigned char, int> {
     }
 };
 struct pillow_words : sums_of<unsigned short, unsigned short, double> {
-    static __device__ __forceinline__ int between(double sum)
+    static __device__ __forceinline__ int between(const pillow_args &, double sum)
     {
         return gf_pillow_word(sum);
     }
@@ -57,9 +57,9 @@ struct pillow_words : sums_of<unsigned short, unsigned short, double> {
     }
 };
 struct opencv_integers : sums_of<unsigned char, int, int> {
-    static __device__ __forceinline__ int between(int sum)
+    static __device__ __forceinline__ int between(const pillow_args &args, int sum)
     {
-        return sum >> GF_OPENCV_DROPPED;
+        return sum >> args.dropped;
     }
     static __device__ __forceinline__ int product(const pillow_args &args, int v, int weight)
     {
@@ -71,7 +71,7 @@ struct opencv_integers : sums_of<unsigned char, int, int> {
     }
 };
 struct opencv_floats : sums_of<unsigned char, float, float> {
-    static __device__ __forceinline__ float between(float sum)
+    static __device__ __forceinline__ float between(const pillow_args &, float sum)
     {
         return sum;
     }
@@ -206,7 +206,7 @@ make_rows(const struct pillow_args &args, const struct inputs_of<typename Sums::
         };
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
-            pixel.v[c] = (typename Sums::Between)Sums::between(sum[i][c]);
+            pixel.v[c] = (typename Sums::Between)Sums::between(args, sum[i][c]);
         strip[i][threadIdx.x % WIDTH] = pixel;
     }
 }
@@ -357,6 +357,7 @@ extern "C" int gf_opencv_cuda(const struct gf_launch *launch)
     const struct gf_opencv *const opencv = (const struct gf_opencv *)launch->stage->constants;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct pillow_args args = args_of(launch, opencv->columns, opencv->rows);
+    args.dropped = opencv->dropped;
     args.shift = opencv->shift;
     args.factor = opencv->factor;
     return opencv->floats ? launch_channels<opencv_floats>(args, stream)

@@ -91,9 +91,7 @@ static int inputs_of(const struct axis *axis, int i, int *first, void *weights)
     if (axis->kind == BLOCKS)
         *first = i * count;
     for (int k = 0; whole && k < count; k++)
-        whole[k] = axis->kind == LINEAR ? (int32_t)two[k]
-                   : axis->is_rows      ? 1
-                                        : 1 << GF_OPENCV_DROPPED;
+        whole[k] = axis->kind == LINEAR ? (int32_t)two[k] : 1;
     return count;
 }
 
@@ -128,6 +126,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     const bool is_half = axes.columns.scale == 2 && axes.rows.scale == 2;
     size_t used = (sizeof(struct gf_opencv) + 15) / 16 * 16;
     struct gf_opencv opencv = {.floats = axes.rows.kind == AREA};
+    opencv.dropped = axes.rows.kind == LINEAR ? 4 : 0;
     opencv.shift = axes.rows.kind == LINEAR ? 16 : 0;
     /* OpenCV's own code for halves does not know two channels. */
     if (axes.rows.kind == BLOCKS && (!is_half || stage->in.channels == 2))
@@ -223,7 +222,7 @@ GF_INLINE void columns(const struct gf_opencv *opencv, const unsigned char *row,
         for (int c = 0; c < channels; c++) {
             to[c] = sum[c];
             if (!floats)
-                to[c].whole >>= GF_OPENCV_DROPPED;
+                to[c].whole >>= opencv->dropped;
         }
     }
 }

@@ -19,16 +19,16 @@ extern const struct gf_filter gf_opencv_filter;
 
 /* The tables are those of like=pillow, with floats or int32_t as weights. A row before the first or
  * behind the last one stands for the nearest. Columns come first. Floats are added in the order of
- * the input. Of integers' sums of columns GF_OPENCV_DROPPED bits are dropped, and `shift` bits of
- * each product of a row. */
+ * the input. Of integers' sums of columns `dropped` bits are dropped, and `shift` bits of each
+ * product of a row. */
 struct gf_opencv {
     bool floats;
-    int shift;
+    int dropped, shift;
     float factor; /* the result is the sum of integers times this; 0: a quarter, halves go up */
     struct gf_pillow_axis columns, rows;
 };
 
-enum { GF_OPENCV_BITS = 11, GF_OPENCV_DROPPED = 4 };
+enum { GF_OPENCV_BITS = 11 };
 
 /* Rounds a sum of floats: halves go to the even sample. */
 GF_HOST_DEVICE int gf_opencv_rounded(float sum)
