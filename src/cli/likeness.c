@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/image.h"
@@ -202,7 +203,7 @@ static void print_json(FILE *file, const char *name, const struct gf_likeness *l
     if (likeness) {
         put_measures(&json, likeness, printed);
         gf_json_bool(&json, "equal", are_equal(likeness));
-    } else {
+    } else if (error) {
         gf_json_string(&json, "error", error->text);
     }
     gf_json_end(&json);
@@ -404,8 +405,9 @@ static enum gf_status compare_readings(struct run *run, struct gf_reading readin
                      reading[i].pages.first + reading[i].count - 1);
         }
         if (found[0] != found[1])
-            return gf_fail(error, GF_ERROR_UNFIT, "%.100s has %d pictures, and %.100s has more",
-                           name[found[0]], reading[found[0]].count, name[found[1]]);
+            return gf_fail(error, GF_ERROR_UNFIT, "%.100s has %d picture%s, and %.100s has more",
+                           name[found[0]], reading[found[0]].count,
+                           &"s"[reading[found[0]].count == 1], name[found[1]]);
         if (!found[0])
             return GF_OK;
         GF_TRY(measure(
@@ -529,6 +531,15 @@ static bool is_folder(const char *name)
     return !stat(name, &file) && S_ISDIR(file.st_mode);
 }
 
+static enum gf_status compare(struct run *run, struct gf_error *error)
+{
+    const bool folder = is_folder(run->name[0]);
+    if (folder != is_folder(run->name[1]))
+        return gf_fail(error, GF_ERROR_UNFIT, "%.100s is a folder, and %.100s is none",
+                       run->name[!folder], run->name[folder]);
+    return folder ? compare_folders(run, error) : compare_files(run, run->name, error);
+}
+
 /* Reads the value of --compare, "a.png:json" before another picture or "json" before both. */
 static enum gf_status begin(struct run *run, char *value, struct gf_error *error)
 {
@@ -540,6 +551,13 @@ static enum gf_status begin(struct run *run, char *value, struct gf_error *error
                          error, GF_ERROR_USAGE, "%s",
                          "--compare=FILE takes one other picture behind it: --compare=a.png b.png")
                    : gf_fail(error, GF_ERROR_USAGE, "--compare: the name of the file is empty");
+    if (!two && access(value, F_OK) != 0) { /* a word, and one picture behind it? */
+        bool is_word;
+        GF_TRY(take_limit(value, &run->limits, &is_word, error));
+        if (is_word)
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "--compare=%.60s takes two pictures behind it: a.png b.png", value);
+    }
     run->name[0] = two ? command->input[0] : value;
     run->name[1] = command->input[command->inputs - 1];
     return check_output(run, error);
@@ -554,9 +572,7 @@ enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error 
         return gf_fail_memory(error);
     enum gf_status status = begin(&run, value, error);
     if (!status)
-        status = is_folder(run.name[0]) && is_folder(run.name[1])
-                     ? compare_folders(&run, error)
-                     : compare_files(&run, run.name, error);
+        status = compare(&run, error);
     run.pairs.failed = status != GF_OK;
     if (run.several && run.pairs.count)
         print_sums(gf_report_file(command), &run.pairs, &run.limits);

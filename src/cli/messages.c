@@ -66,6 +66,7 @@ static struct {
     char text[300];  /* the first text, without the name in front */
     char name[200];  /* of the last picture */
     size_t pictures; /* after the first */
+    bool others;     /* they have other numbers than the first */
 } kinds[KINDS_MOST];
 
 /* Writes the text without the name, and with # in place of each number. */
@@ -97,8 +98,10 @@ void gf_message_warn_once(const char *text)
         i++;
     if (i == KINDS_MOST || !*kinds[i].kind || !strcmp(kinds[i].name, name))
         gf_message_print("warning: ", text);
-    else
+    else {
         kinds[i].pictures++;
+        kinds[i].others |= !strstr(rest, name) && strcmp(kinds[i].text, rest) != 0;
+    }
     if (i == KINDS_MOST)
         return;
     if (!*kinds[i].kind)
@@ -111,12 +114,12 @@ void gf_message_more_warnings(void)
 {
     for (int i = 0; i < KINDS_MOST && *kinds[i].kind; i++) {
         char line[sizeof((struct gf_error *)0)->text];
-        snprintf(line, sizeof line, "%zu more picture%s (-v names %s): %s", kinds[i].pictures,
+        snprintf(line, sizeof line, "%zu more picture%s (-v names %s)%s: %s", kinds[i].pictures,
                  kinds[i].pictures == 1 ? "" : "s", kinds[i].pictures == 1 ? "it" : "them",
-                 kinds[i].text);
+                 kinds[i].others ? ", with other numbers" : "", kinds[i].text);
         if (kinds[i].pictures)
             gf_message_print("warning: ", line);
-        kinds[i].pictures = 0;
+        kinds[i].pictures = 0, kinds[i].others = false;
     }
 }
 

@@ -289,7 +289,7 @@ static enum gf_status measure_glyph(const struct drawing *d, const struct gf_tex
 {
     const double scale = 64 * scale_of(d, at->face);
     const FT_Face face = d->faces->face[at->face];
-    const FT_Bitmap *picture;
+    const FT_Bitmap *picture = NULL;
     FT_Glyph glyph;
     GF_TRY(scale > 0 ? text_load_picture(face, at->index, &picture, error)
                      : load_glyph(d, at, &glyph, error));

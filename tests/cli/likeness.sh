@@ -86,6 +86,10 @@ for operands in '' 'in.png in.ppm'; do
     run 2 gpufilter --compare=in.ppm $operands
     stderr_is 'gpufilter: --compare=FILE takes one other picture behind it: --compare=a.png b.png'
 done
+for words in json measures=psnr min-ssim=0.9; do
+    run 2 gpufilter --compare=$words in.ppm
+    stderr_is "gpufilter: --compare=$words takes two pictures behind it: a.png b.png"
+done
 
 begin "--compare prints the measures that it is asked for"
 for threads in 1 2 5; do
@@ -189,7 +193,7 @@ run 0 gpufilter -q -i q30.ppm -i q60.ppm -o a.gif --fps=5
 run 0 gpufilter -q -i q30.ppm -o b.gif
 run 0 gpufilter --compare=max-largest=0 "a.gif[0..1]" a.gif
 run 4 gpufilter --compare=max-mean=255 'a.gif[all]' b.gif
-stderr_is 'gpufilter: b.gif has 1 pictures, and a.gif[all] has more'
+stderr_is 'gpufilter: b.gif has 1 picture, and a.gif[all] has more'
 run 2 gpufilter --compare='a.gif[all]' a.gif -o out.png
 stderr_is "gpufilter: --compare draws two pictures, not several: 'out.png'"
 
@@ -231,6 +235,10 @@ grep -q 'only pictures of one format can be compared' stderr || problem "stderr:
 stdout_has 'new/c.v1.ppm$'
 run 2 gpufilter --compare=old new -o out.png
 stderr_is "gpufilter: --compare draws two pictures, not several: 'out.png'"
+for other in missing in.ppm; do
+    run 4 gpufilter --compare=old $other
+    stderr_is "gpufilter: old is a folder, and $other is none"
+done
 
 begin "--compare honours the profiles of both pictures"
 if gpufilter -i large.ppm -o p3.png icc=display-p3 2>/dev/null; then

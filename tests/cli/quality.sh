@@ -83,6 +83,11 @@ done
 run 0 gpufilter -i small.png -o most.jpg --device=cpu --max-bytes=2k
 run 0 gpufilter -i small.png -o within.jpg --device=cpu --target=ssimulacra2:70 --max-bytes=2k
 stderr_like 'warning: within.jpg: has a score of [0-9.]* at quality [0-9]*, under --target=ssimulacra2:70: --max-bytes=2000$'
+mkdir unlike
+cp small.png unlike/a.png
+run 0 gpufilter -q -i small.png -o unlike/b.png blur=1
+run 0 gpufilter -i unlike -o 'within/{stem}.jpg' --device=cpu --target=ssimulacra2:90 --max-bytes=2k
+grep -q 'warning: 1 more picture (-v names it), with other numbers: has a score of ' stderr || problem "$(cat stderr)"
 same within.jpg most.jpg
 run 4 gpufilter -i small.png -o one.jpg --target=ssimulacra2:70 --max-bytes=100
 stderr_like 'one.jpg: takes [0-9]* bytes even at quality 1, over --max-bytes=100$'

@@ -15,8 +15,11 @@ struct stacked {
 static inline struct stacked stacked_of(const struct gf_launch *launch)
 {
     const struct gf_stack *const stack = &launch->stack;
-    struct stacked stacked = {stack->count > 1 ? stack->count : 1, stack->in_rows, stack->out_rows,
-                              stack->in != NULL, {}};
+    struct stacked stacked = {stack->count > 1 ? stack->count : 1,
+                              stack->in_rows,
+                              stack->out_rows,
+                              stack->in != NULL,
+                              {}};
     for (int i = 0; stack->in && i < stack->count; i++)
         stacked.listed[i] = stack->in[i];
     return stacked;

@@ -297,8 +297,7 @@ static int launch_tiles(const struct resize_args &args, int tile_rows, cudaStrea
     const int rows = p.out_y % GROUP + p.rows;
     const int tiles = (rows + tile_rows - 1) / tile_rows;
     const dim3 grid((args.out_width + TILE - 1) / TILE,
-                    tiles < GRID_ROWS_MAX ? tiles : GRID_ROWS_MAX,
-                    args.stack.count);
+                    tiles < GRID_ROWS_MAX ? tiles : GRID_ROWS_MAX, args.stack.count);
     resize_kernel<CHANNELS><<<grid, THREADS, 0, stream>>>(args, tile_rows);
     return cudaGetLastError();
 }

@@ -689,8 +689,7 @@ template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t 
         code = gf_cuda_blocks_each((const void *)walk_kernel<CONFIG>, THREADS, 0, &resident);
     if (code != cudaSuccess)
         return code;
-    const int pictures = walk.stack.count,
-              across = ceil_div(walk.groups * pictures, THREADS);
+    const int pictures = walk.stack.count, across = ceil_div(walk.groups * pictures, THREADS);
     const int places = processors * resident / across - (CONFIG::SAME ? 1 : 0);
     walk.tall = max(ceil_div(walk.p.rows, max(1, min(places, MOST_CHUNKS))), LEAST_ROWS);
     if (CONFIG::SAME) {

@@ -88,22 +88,37 @@ def compare(a, b, measures=None):
 
     measures: those that are wanted in place of these, as ("ssimulacra2", "psnr") or "ssimulacra2,psnr".
     None stands for a PSNR of equal pictures, and for an SSIM of small ones.
+    Of two folders or animations, as "film.gif[all]", a list: a dict for each pair, and one of pairs, means, worst, equal.
     """
-    named = "" if measures is None else ":measures=" + (measures if isinstance(measures, str) else ",".join(measures))
+    try:
+        named = "" if measures is None else ":measures=" + (measures if isinstance(measures, str) else ",".join(measures))
+    except TypeError:
+        raise wrong_type("measures", "a name or a list of names", measures) from None
     from ._pipelines import encode
     with tempfile.TemporaryDirectory(prefix="gpufilter-") as folder:
-        names, shown = [os.path.join(folder, word) for word in "ab"], {}  # names without a colon, which would end them
-        for name, word, value in zip(names, "ab", (a, b)):
+        names, shown, pages = [os.path.join(folder, word) for word in "ab"], {}, ["", ""]  # names without a colon, which would end them
+        for i, (name, value) in enumerate(zip(names, (a, b))):
             if isinstance(value, (str, bytes, os.PathLike)):
-                shown[name] = os.fsdecode(text_of(value, word))
-                os.symlink(os.path.abspath(shown[name]), name)
+                path = os.fsdecode(text_of(value, "ab"[i]))
+                if path.endswith("]") and not os.path.lexists(path):
+                    path, bracket, inner = path.rpartition("[")
+                    pages[i] = bracket + inner
+                shown[name] = path
+                os.symlink(os.path.abspath(path), name)
             else:
                 with open(name, "wb") as file:
                     file.write(encode(value, "pam"))
-        try:
-            return _objects(f"--compare={names[0]}:json{named}", names[1])[0]
-        except Error as failure:
-            text = str(failure)
+
+        def said(text):
             for name in names:
                 text = text.replace(name, shown.get(name, name[-1]))
-            raise type(failure)(text, failure.status) from None
+            return text
+
+        try:
+            found = _objects(f"--compare={names[0]}{pages[0]}:json{named}", names[1] + pages[1])
+        except Error as failure:
+            raise type(failure)(said(str(failure)), failure.status) from None
+        for each in found:
+            if "file" in each:
+                each["file"] = said(each["file"])
+        return found if len(found) != 1 else found[0]

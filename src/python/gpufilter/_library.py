@@ -143,7 +143,7 @@ def text_of(value, name):
     except UnicodeError as wrong:
         raise usage(f"{name}: {wrong}") from None
     if b"\0" in text:  # where C's text would end
-        raise usage(f"{name}={value!r} has a zero byte")
+        raise usage(f"{name}={value!r:.60} has a zero byte")
     return text
 
 
