@@ -189,7 +189,7 @@ run 0 gpufilter -q -i q30.ppm -i q60.ppm -o a.gif --fps=5
 run 0 gpufilter -q -i q30.ppm -o b.gif
 run 0 gpufilter --compare=max-largest=0 "a.gif[0..1]" a.gif
 run 4 gpufilter --compare=max-mean=255 'a.gif[all]' b.gif
-stderr_is 'gpufilter: b.gif has 1 pictures, and a.gif[all] has more'
+stderr_is 'gpufilter: b.gif has 1 picture, and a.gif[all] has more'
 run 2 gpufilter --compare='a.gif[all]' a.gif -o out.png
 stderr_is "gpufilter: --compare draws two pictures, not several: 'out.png'"
 
@@ -229,6 +229,10 @@ cp in.ppm new/a.png
 run 4 gpufilter --compare=old new
 grep -q 'only pictures of one format can be compared' stderr || problem "stderr: $(cat stderr)"
 stdout_has 'new/c.v1.ppm$'
+mkdir odd
+cp in.ppm "odd/$(printf 'a\nb\033[31m.ppm')"
+run 0 gpufilter --compare=odd:measures=largest odd
+stdout_has ' odd/a?b?\[31m.ppm$'
 run 2 gpufilter --compare=old new -o out.png
 stderr_is "gpufilter: --compare draws two pictures, not several: 'out.png'"
 
