@@ -46,6 +46,8 @@ static const struct measure {
     {"ms-ssim", "min-ms-ssim", "", 5, false}, {"ssimulacra2", "min-ssimulacra2", "", 5, false},
 };
 
+enum { NAME_SIZE = 4200 }; /* a path, and the number of a frame */
+
 /* What is printed unless measures=LIST says it. */
 enum { USUAL = (1 << GF_MEASURE_SSIMULACRA2) - 1 };
 
@@ -168,6 +170,7 @@ static void print_all(FILE *file, const struct gf_likeness *likeness, unsigned p
 static void print_row(FILE *file, const struct gf_likeness *likeness, unsigned printed,
                       const char *name)
 {
+    char line[NAME_SIZE];
     for (int i = 0; i < GF_MEASURES; i++) {
         char text[64];
         if (likeness)
@@ -175,7 +178,9 @@ static void print_row(FILE *file, const struct gf_likeness *likeness, unsigned p
         if (printed & 1U << i)
             fprintf(file, "%11s  ", likeness ? text : measures[i].name);
     }
-    fprintf(file, "%s\n", name);
+    snprintf(line, sizeof line, "%s", name);
+    gf_make_printable(line);
+    fprintf(file, "%s\n", line);
 }
 
 static bool are_equal(const struct gf_likeness *likeness)
@@ -210,8 +215,6 @@ static void print_json(FILE *file, const char *name, const struct gf_likeness *l
 }
 
 /* ---- the sums of several pairs ---- */
-
-enum { NAME_SIZE = 4200 }; /* a path, and the number of a frame */
 
 /* What was found of the pairs so far. */
 struct pairs {
@@ -407,7 +410,7 @@ static enum gf_status compare_readings(struct run *run, struct gf_reading readin
         if (found[0] != found[1])
             return gf_fail(error, GF_ERROR_UNFIT, "%.100s has %d picture%s, and %.100s has more",
                            name[found[0]], reading[found[0]].count,
-                           &"s"[reading[found[0]].count == 1], name[found[1]]);
+                           gf_text_plural(reading[found[0]].count), name[found[1]]);
         if (!found[0])
             return GF_OK;
         GF_TRY(measure(

@@ -233,6 +233,10 @@ cp in.ppm new/a.png
 run 4 gpufilter --compare=old new
 grep -q 'only pictures of one format can be compared' stderr || problem "stderr: $(cat stderr)"
 stdout_has 'new/c.v1.ppm$'
+mkdir odd
+cp in.ppm "odd/$(printf 'a\nb\033[31m.ppm')"
+run 0 gpufilter --compare=odd:measures=largest odd
+stdout_has ' odd/a?b?\[31m.ppm$'
 run 2 gpufilter --compare=old new -o out.png
 stderr_is "gpufilter: --compare draws two pictures, not several: 'out.png'"
 for other in missing in.ppm; do

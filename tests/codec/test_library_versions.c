@@ -48,6 +48,7 @@ static void check_shorter(const struct gf_blob *file)
         (void)gf_heif_has_track(&part, "soun");
         (void)gf_heif_meta_is_open(&part);
         (void)gf_heif_grid_is_mixed(&part);
+        (void)gf_heif_is_nested(&part);
         (void)gf_heif_item_orientation(&part, 1);
         free(part.data);
     }
@@ -88,8 +89,10 @@ static void test_grids(void **state)
     struct gf_blob file = {0};
     assert_true(gf_blob_set(&file, bytes, sizeof bytes - 1));
     assert_false(gf_heif_grid_is_mixed(&file));
+    assert_false(gf_heif_is_nested(&file));
     file.data[37] = 3;
     assert_true(gf_heif_grid_is_mixed(&file));
+    assert_true(gf_heif_is_nested(&file));
     check_shorter(&file);
     free(file.data);
 }

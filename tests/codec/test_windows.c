@@ -367,7 +367,14 @@ static void check_damage(void)
         assert_failure_says("b.heic: ");
         close_file(&opened);
     }
+    const struct bytes file = load(in_folder("b.heic"));
+    unsigned char *const made_of = memmem(file.data, file.size, "dimg", 4);
+    memcpy(made_of + 8, made_of + 4, 2); /* the grid itself is its first frame */
+    save(in_folder("b.heic"), file.data, file.size);
+    free(file.data);
     free_picture(&whole);
+    assert_int_equal(decode(in_folder("b.heic"), &options, &whole), GF_ERROR_INPUT);
+    assert_failure_says("a picture in it is made of itself");
     heic_free_frames(&frames);
 }
 

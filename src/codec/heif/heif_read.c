@@ -693,6 +693,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     struct heif_source *const heif = (struct heif_source *)whole;
     pthread_once(&once, start);
     GF_TRY(gf_whole_source_need(whole, 0, whole->file.size, error));
+    if (gf_heif_is_nested(&whole->file))
+        return gf_whole_source_fail(whole, "a picture in it is made of itself", error);
     GF_TRY(open_context(heif, &whole->file, error));
     GF_TRY(choose(heif, error));
     const int width = gf_heif.heif_image_handle_get_width(heif->handle),

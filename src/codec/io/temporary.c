@@ -413,9 +413,9 @@ void gf_temporary_end(struct gf_temporary *temporary, bool remove)
         gf_temporary_hold(temporary);
     if (remove && temporary->path)
         gf_remove_tree(AT_FDCWD, temporary->path);
+    gf_temporary_release(temporary); /* before another thread may hold the slot */
     if (temporary->slot)
         atomic_store(&temporary->slot->state, SLOT_FREE);
-    gf_temporary_release(temporary);
     free(temporary->path);
     *temporary = (struct gf_temporary){0};
     errno = before;

@@ -182,6 +182,32 @@ bool gf_heif_grid_is_mixed(const struct gf_blob *file)
     return mixed;
 }
 
+bool gf_heif_is_nested(const struct gf_blob *file)
+{
+    enum { ROUNDS = 8, IDS = 1 << 14 }; /* larger numbers of items count as their low bits do */
+    const struct gf_blob list = gf_heif_find_box(gf_heif_meta(file), "iref");
+    const int number = list.size && list.data[0] ? 4 : 2;
+    unsigned char round_of[IDS] = {0}; /* the last round that found the item in another one */
+    bool any = true;
+    for (int round = 0; round < ROUNDS && any; round++) {
+        struct gf_blob rest = list.size < 4 ? list : (struct gf_blob){list.data + 4, list.size - 4},
+                       body;
+        char type[4];
+        any = false;
+        while (gf_heif_take_box(&rest, type, &body)) {
+            if (memcmp(type, "dimg", 4) != 0 || body.size < (size_t)number ||
+                round_of[gf_get_be(body.data, number) % IDS] != round)
+                continue;
+            for (size_t at = (size_t)number + 2; at + (size_t)number <= body.size;
+                 at += (size_t)number) {
+                round_of[gf_get_be(body.data + at, number) % IDS] = (unsigned char)(round + 1);
+                any = true;
+            }
+        }
+    }
+    return any;
+}
+
 bool gf_heif_meta_is_open(const struct gf_blob *file)
 {
     struct gf_blob rest = *file, body;

@@ -42,6 +42,9 @@ int gf_heif_item_orientation(const struct gf_blob *file, uint32_t item);
 int gf_heif_items(const struct gf_blob *file, const char *type);
 /* Whether the pictures of a grid are listed in another order than that of their item numbers. */
 bool gf_heif_grid_is_mixed(const struct gf_blob *file);
+/* Whether a picture is made of itself, or of pictures that are made of others, and so on, more
+ * often than any camera does: libheif would start a thread for each without end. */
+bool gf_heif_is_nested(const struct gf_blob *file);
 /* Whether the box meta states no size, and so lasts to the end of the file. */
 bool gf_heif_meta_is_open(const struct gf_blob *file);
 /* Whether the file has a track of that kind, such as "soun". */
