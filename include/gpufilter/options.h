@@ -242,7 +242,7 @@ struct gf_options {
     bool dither; /* if samples lose bits, neighbours are rounded up or down in a regular pattern */
     /* An animation whose file is lossless becomes a lossless one in formats that can be, unless a
      * quality is chosen: by this member, by a `quality` that is not the default, or by max_bytes or
-     * a target. */
+     * a target, beside which this member is GF_ERROR_USAGE. */
     bool quality_chosen;
     bool no_dither; /* palettes get the nearest colours, without the dither that they get else */
     /* An output file gets the times of the last access and change of its input's file; of a member

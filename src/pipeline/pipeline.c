@@ -396,6 +396,9 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
                        "quality",
                        checked->target_ssimulacra2, checked->target_ssim);
     char fit[GF_FIT_TEXT_SIZE];
+    if (checked->quality_chosen && gf_options_fit_text(checked, fit))
+        return gf_fail(error, GF_ERROR_USAGE, "options.quality=%d and %s both choose the quality",
+                       checked->quality, fit);
     if (checked->lossless && gf_options_fit_text(checked, fit))
         return gf_fail(error, GF_ERROR_USAGE,
                        "%s chooses a quality, and a lossless file (options.lossless) has none",

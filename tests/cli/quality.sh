@@ -132,6 +132,13 @@ done
 run 2 gpufilter -i small.png -o o.webp --max-bytes=9k --lossless
 stderr_is "gpufilter: --max-bytes=9000 chooses a quality, and a lossless file (--lossless) has none"
 
+begin "a quality that would be ignored is refused"
+for option in --target=ssimulacra2:70 --target-ssim=0.9 --max-bytes=9000; do
+    run 2 gpufilter -i small.png -o o.jpg --quality=80 $option
+    stderr_is "gpufilter: --quality=80 and $option both choose the quality"
+    absent o.jpg
+done
+
 begin "it works in batches, for several outputs and for standard output"
 mkdir in out
 cp small.png in/a.png
