@@ -25,11 +25,15 @@
 #include "icc/icc_build.h"
 #include "measure/ssim.h"
 #include "measure/ssimulacra2.h"
+#include "measure/strips.h"
 #include "pixel/sample.h"
 
 enum {
     OF_SSIM = 1 << GF_MEASURE_SSIM | 1 << GF_MEASURE_MS_SSIM,
-    OF_SSIMULACRA2 = 1 << GF_MEASURE_SSIMULACRA2
+    OF_SSIMULACRA2 = 1 << GF_MEASURE_SSIMULACRA2,
+    OF_HVS = 1 << GF_MEASURE_PSNR_HVS_M,
+    OF_DELTAE = 1 << GF_MEASURE_DELTAE2000,
+    OF_SRGB = OF_SSIMULACRA2 | OF_DELTAE /* they take samples for sRGB */
 };
 
 /* Runs a stage on the whole picture, in one band. */
@@ -80,6 +84,7 @@ static enum gf_status check_memory(const char *path, const struct gf_options *op
     const int threads = options->threads ? options->threads : gf_cpu_count();
     const uint64_t work =
         (measures & OF_SSIM ? 2 * pixels * sizeof(float) : 0) +
+        (measures & (OF_HVS | OF_DELTAE) ? gf_strips_bytes(source->format.width, threads) : 0) +
         (measures & OF_SSIMULACRA2
              ? gf_ssimulacra2_bytes(source->format.width, source->format.height, threads)
              : 0);
@@ -184,6 +189,18 @@ static void add_differences(const struct gf_image *a, const struct gf_image *b,
         largest ? 10 * log10(max * max * count / squares) : INFINITY;
 }
 
+static enum gf_status measure_srgb(const struct gf_image *a, const struct gf_image *b,
+                                   unsigned measures, const struct gf_options *options,
+                                   double *measure, struct gf_error *error)
+{
+    const int threads = options->threads ? options->threads : gf_cpu_count();
+    if (measures & OF_SSIMULACRA2)
+        GF_TRY(gf_score_ssimulacra2(a, b, options, &measure[GF_MEASURE_SSIMULACRA2], error));
+    if (measures & OF_DELTAE)
+        GF_TRY(gf_deltae2000(a, b, threads, &measure[GF_MEASURE_DELTAE2000], error));
+    return GF_OK;
+}
+
 enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b, unsigned measures,
                               const struct gf_options *options, struct gf_likeness *likeness,
                               struct gf_error *error)
@@ -197,8 +214,9 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
         GF_TRY(gf_ssim(a, b, threads, &measure[GF_MEASURE_SSIM],
                        measures & 1U << GF_MEASURE_MS_SSIM ? &measure[GF_MEASURE_MS_SSIM] : NULL,
                        error));
-    if (measures & OF_SSIMULACRA2)
-        GF_TRY(gf_score_ssimulacra2(a, b, options, &measure[GF_MEASURE_SSIMULACRA2], error));
+    if (measures & OF_HVS)
+        GF_TRY(gf_psnr_hvs_m(a, b, threads, &measure[GF_MEASURE_PSNR_HVS_M], error));
+    GF_TRY(measure_srgb(a, b, measures, options, measure, error));
     return gf_time_check(error);
 }
 
@@ -253,10 +271,10 @@ static enum gf_status make_srgb(const struct gf_reading *reading, struct gf_imag
     return GF_OK;
 }
 
-/* Finds SSIMULACRA2 of the pictures in sRGB. They are converted at 16 bits, since 8 would round
- * what the measure sees. */
+/* Finds the measures OF_SRGB of the pictures in sRGB. They are converted at 16 bits, since 8 would
+ * round what the measures see. */
 static enum gf_status score_converted(const struct gf_reading reading[2],
-                                      const struct gf_icc icc[2], double *score,
+                                      const struct gf_icc icc[2], struct gf_likeness *likeness,
                                       struct gf_error *error)
 {
     struct gf_image wide[2] = {{.data = NULL}};
@@ -267,7 +285,8 @@ static enum gf_status score_converted(const struct gf_reading reading[2],
             status = make_srgb(&reading[i], &wide[i], error);
     }
     if (!status)
-        status = gf_score_ssimulacra2(&wide[0], &wide[1], &reading[0].options, score, error);
+        status = measure_srgb(&wide[0], &wide[1], reading[0].measures, &reading[0].options,
+                              likeness->measure, error);
     gf_image_free(&wide[0]);
     gf_image_free(&wide[1]);
     return status;
@@ -280,25 +299,26 @@ enum gf_status gf_likeness_of_readings(struct gf_reading reading[2], struct gf_l
     const struct gf_icc icc[2] = {colours_of(&reading[0]), colours_of(&reading[1])};
     const bool alike =
         gf_icc_same(icc[0], icc[1]) && !memcmp(icc[0].hdr, icc[1].hdr, sizeof icc[0].hdr);
-    bool converts =
-        (has_colours(icc[0]) || has_colours(icc[1])) && (!alike || measures & OF_SSIMULACRA2);
-    double score = NAN;
+    bool converts = (has_colours(icc[0]) || has_colours(icc[1])) && (!alike || measures & OF_SRGB);
+    struct gf_likeness scores = {{0}};
     if (converts && !gf_icc_available()) {
         gf_warn(&reading[0].options, "colours count as sRGB: this build has no Little CMS");
         converts = false;
     }
-    const bool scored = converts && measures & OF_SSIMULACRA2;
+    const bool scored = converts && measures & OF_SRGB;
     if (scored)
-        GF_TRY(score_converted(reading, icc, &score, error));
+        GF_TRY(score_converted(reading, icc, &scores, error));
     for (int i = 0; i < 2; i++) {
         if (converts && !alike && has_colours(icc[i]))
             GF_TRY(make_srgb(&reading[i], &reading[i].picture, error));
     }
     GF_TRY(gf_likeness_of(&reading[0].picture, &reading[1].picture,
-                          scored ? measures & ~(unsigned)OF_SSIMULACRA2 : measures,
-                          &reading[0].options, likeness, error));
-    if (scored)
-        likeness->measure[GF_MEASURE_SSIMULACRA2] = score;
+                          scored ? measures & ~(unsigned)OF_SRGB : measures, &reading[0].options,
+                          likeness, error));
+    for (int i = 0; i < GF_MEASURES && scored; i++) {
+        if (measures & OF_SRGB & 1U << i)
+            likeness->measure[i] = scores.measure[i];
+    }
     return GF_OK;
 }
 

@@ -8,15 +8,10 @@
 #include "gpufilter/status.h"
 #include "stage/picture.h"
 
-/* The measures of how alike two pictures are, over all samples including alpha; M is the full
- * scale. SSIM and MS-SSIM are the means of the channels' values. */
 enum gf_measure {
-    GF_MEASURE_LARGEST, /* the largest absolute difference, in steps of a sample */
-    GF_MEASURE_MEAN,    /* the mean difference, likewise */
-    GF_MEASURE_PSNR,    /* 10 log10(M^2 / mean square), in dB; infinite if the pictures are equal */
-    GF_MEASURE_SSIM,    /* needs sides of 11 pixels */
-    GF_MEASURE_MS_SSIM, /* needs sides of 176 pixels */
-    GF_MEASURE_SSIMULACRA2, /* needs sides of 8 pixels */
+#define GF_MEASURE_ROW(name, ...) GF_MEASURE_##name,
+#include "bench/measures.def"
+#undef GF_MEASURE_ROW
     GF_MEASURES
 };
 
@@ -82,7 +77,7 @@ enum gf_status gf_reading_next(struct gf_reading *reading, bool *found,
 void gf_reading_close(struct gf_reading *reading);
 
 /* Compares the present pictures, which have one format, by the measures of reading[0]. Colours of
- * two kinds are converted to sRGB by Little CMS, in place; those of one kind for SSIMULACRA2
- * alone. */
+ * two kinds are converted to sRGB by Little CMS, in place; those of one kind for SSIMULACRA2 and
+ * CIEDE2000 alone. */
 enum gf_status gf_likeness_of_readings(struct gf_reading reading[2], struct gf_likeness *likeness,
                                        struct gf_error *error) GF_CHECKED;

@@ -20,30 +20,27 @@
 
 /* The keys of --compare=FILE:json: those of the measures, in their order, and one more. */
 const struct gf_key_help gf_likeness_keys[] = {
-    {"largest", "the largest difference of two samples"},
-    {"mean", "the mean difference"},
-    {"psnr", "PSNR in decibels; null: equal pictures"},
-    {"ssim", "SSIM, 1 at most; null: the pictures are too small"},
-    {"ms_ssim", "MS-SSIM likewise"},
-    {"ssimulacra2", "SSIMULACRA2 likewise, 100 at most"},
+#define GF_MEASURE_ROW(name, word, unit, decimals, most, key, help) {key, help},
+#include "bench/measures.def"
+#undef GF_MEASURE_ROW
     {"equal", "whether all samples are equal"},
     {"file", "of several pairs: the second picture"},
     {"pairs", "in the last line: how many"},
-    {"means", "the measures' means"},
+    {"means", "the measures' means, decibels by mean squares"},
     {"worst", "each measure's worst"},
     {"error", "why a file has no measures"},
     {0},
 };
 
-/* The measures, in the order of enum gf_measure, and the limits on them. */
+/* The measures, in the order of enum gf_measure. */
 static const struct measure {
-    const char *name, *limit, *unit;
+    const char *name, *unit;
     int decimals;
     bool most; /* true: the limit is the largest allowed value; false: the smallest */
 } measures[GF_MEASURES] = {
-    {"largest", "max-largest", "", 0, true},  {"mean", "max-mean", "", 4, true},
-    {"psnr", "min-psnr", " dB", 2, false},    {"ssim", "min-ssim", "", 5, false},
-    {"ms-ssim", "min-ms-ssim", "", 5, false}, {"ssimulacra2", "min-ssimulacra2", "", 5, false},
+#define GF_MEASURE_ROW(name, word, unit, decimals, most, ...) {word, unit, decimals, most},
+#include "bench/measures.def"
+#undef GF_MEASURE_ROW
 };
 
 enum { NAME_SIZE = 4200 }; /* a path, and the number of a frame */
@@ -64,9 +61,10 @@ struct limits {
 static const struct measure *find_limit(const char *text, const char **value)
 {
     for (int i = 0; i < GF_MEASURES; i++) {
-        const size_t length = strlen(measures[i].limit);
-        *value = text + length + 1;
-        if (!strncmp(text, measures[i].limit, length) && text[length] == '=')
+        const size_t length = strlen(measures[i].name);
+        *value = text + 4 + length + 1;
+        if (!strncmp(text, measures[i].most ? "max-" : "min-", 4) &&
+            !strncmp(text + 4, measures[i].name, length) && text[4 + length] == '=')
             return &measures[i];
     }
     return NULL;
@@ -84,6 +82,17 @@ static bool looks_like_limit(const char *text)
     return found;
 }
 
+static enum gf_status refuse_measure(const char *list, const char *name, int length,
+                                     struct gf_error *error)
+{
+    char all[160] = "";
+    for (int i = 0; i < GF_MEASURES; i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "",
+                 measures[i].name);
+    return gf_fail(error, GF_ERROR_USAGE, "--compare: measures=%.60s: '%.*s' is none of %s", list,
+                   length, name, all);
+}
+
 /* Takes the names between commas. */
 static enum gf_status take_measures(const char *list, unsigned *named, struct gf_error *error)
 {
@@ -94,10 +103,7 @@ static enum gf_status take_measures(const char *list, unsigned *named, struct gf
                (strlen(measures[i].name) != length || strncmp(measures[i].name, name, length) != 0))
             i++;
         if (i == GF_MEASURES)
-            return gf_fail(error, GF_ERROR_USAGE,
-                           "--compare: measures=%.60s: '%.*s' is none of largest, mean, psnr, "
-                           "ssim, ms-ssim and ssimulacra2",
-                           list, (int)(length < 60 ? length : 60), name);
+            return refuse_measure(list, name, (int)(length < 60 ? length : 60), error);
         *named |= 1U << i;
         name += length;
         if (!*name)
@@ -123,8 +129,7 @@ static enum gf_status take_limit(const char *text, struct limits *limits, bool *
         return GF_OK;
     double *const limit = &limits->value[measure - measures];
     if (!gf_value_number(value, limit, &end) || *end)
-        return gf_fail(error, GF_ERROR_USAGE, "--compare: %s=%.60s is not a number", measure->limit,
-                       value);
+        return gf_fail(error, GF_ERROR_USAGE, "--compare: %.80s is not a number", text);
     limits->printed |= 1U << (measure - measures);
     return GF_OK;
 }
@@ -146,6 +151,18 @@ static enum gf_status take_limits(char *name, struct limits *limits, struct gf_e
     return GF_OK;
 }
 
+/* A mean of decibels would be infinite with a single equal pair: they become that of the mean
+ * square. */
+static double from_decibels(int i, double value)
+{
+    return *measures[i].unit ? pow(10, -value / 10) : value;
+}
+
+static double to_decibels(int i, double value)
+{
+    return *measures[i].unit ? -10 * log10(value) : value;
+}
+
 static void value_text(const struct gf_likeness *likeness, int i, char text[64])
 {
     const double value = likeness->measure[i];
@@ -157,7 +174,11 @@ static void value_text(const struct gf_likeness *likeness, int i, char text[64])
 
 static void print_all(FILE *file, const struct gf_likeness *likeness, unsigned printed)
 {
-    const int width = printed & 1U << GF_MEASURE_SSIMULACRA2 ? 11 : 8;
+    int width = 8;
+    for (int i = 0; i < GF_MEASURES; i++) {
+        if (printed & 1U << i && (int)strlen(measures[i].name) > width)
+            width = (int)strlen(measures[i].name);
+    }
     for (int i = 0; i < GF_MEASURES; i++) {
         char text[64];
         value_text(likeness, i, text);
@@ -228,7 +249,7 @@ static void add_pair(struct pairs *pairs, const struct gf_likeness *likeness, co
 {
     for (int i = 0; i < GF_MEASURES; i++) {
         const double value = likeness->measure[i], worst = pairs->worst.measure[i];
-        pairs->sum.measure[i] += value;
+        pairs->sum.measure[i] += from_decibels(i, value);
         if (pairs->count && !(measures[i].most ? value > worst : value < worst) && !isnan(value))
             continue;
         pairs->worst.measure[i] = value;
@@ -243,7 +264,7 @@ static void print_sums(FILE *file, const struct pairs *pairs, const struct limit
     const unsigned printed = limits->printed;
     struct gf_likeness mean;
     for (int i = 0; i < GF_MEASURES; i++)
-        mean.measure[i] = pairs->sum.measure[i] / (double)pairs->count;
+        mean.measure[i] = to_decibels(i, pairs->sum.measure[i] / (double)pairs->count);
     if (!limits->json) {
         print_row(file, &mean, printed, "mean");
         print_row(file, &pairs->worst, printed, "worst");

@@ -39,7 +39,7 @@ run 1 gpufilter --compare=json:min-ssim=0.9 "$goldens/rgb.ppm" "$goldens/00.ppm"
 stdout_has '^{"largest":172,'
 run 2 gpufilter --compare=in.ppm in.ppm in.ppm
 run 0 gpufilter --man=reports
-for key in largest mean psnr ssim ms_ssim ssimulacra2 equal; do stdout_has "^.fB$key.fR\$"; done
+for key in largest mean psnr ssim ms_ssim ssimulacra2 psnr_hvs_m deltae2000 equal; do stdout_has "^.fB$key.fR\$"; done
 
 begin "--compare and --profile=compare turn a picture upright by its EXIF orientation"
 for orientation in 01 02 03 04 05 06 07 10; do # in octal
@@ -79,6 +79,7 @@ done <<'END'
 in.ppm:ssim=0.9|'ssim=0.9' is no limit such as min-ssim=0.98 or max-largest=2
 in.ppm:min-sim=1|'min-sim=1' is no limit such as min-ssim=0.98 or max-largest=2
 in.ppm:min-ssim=high|min-ssim=high is not a number
+in.ppm:max-psnr=9|'max-psnr=9' is no limit such as min-ssim=0.98 or max-largest=2
 :min-ssim=1|the name of the file is empty
 END
 for operands in '' 'in.png in.ppm'; do
@@ -97,6 +98,15 @@ for threads in 1 2 5; do
     silent
     printf 'psnr        24.37 dB\nssimulacra2 13.10259\n' | same - stdout
 done
+for threads in 1 3; do
+    run 0 gpufilter --threads=$threads --compare=measures=deltae2000,psnr-hvs-m large.ppm noisy.ppm
+    silent
+    printf 'psnr-hvs-m 26.03 dB\ndeltae2000 6.76008\n' | same - stdout
+done
+run 1 gpufilter --compare=large.ppm:measures=mean:max-deltae2000=1 noisy.ppm
+stderr_like 'noisy.ppm: deltae2000 is [0-9.]*, more than 1$'
+run 0 gpufilter --compare=json:measures=psnr-hvs-m,deltae2000 in.ppm in.ppm
+[ "$(cat stdout)" = '{"psnr_hvs_m":null,"deltae2000":0,"equal":true}' ] || problem "the JSON is $(cat stdout)"
 run 0 gpufilter --compare=json:measures=ssim,ssimulacra2 in.ppm in.ppm
 [ "$(cat stdout)" = '{"ssim":1,"ssimulacra2":100,"equal":true}' ] || problem "the JSON is $(cat stdout)"
 run 1 gpufilter --compare=large.ppm:min-ssimulacra2=70:measures=mean noisy.ppm
@@ -107,15 +117,17 @@ stdout_has '^ms-ssim     0.88238$'
 run 0 gpufilter -i in.ppm -o low.ppm crop=20:7
 run 4 gpufilter --compare=low.ppm:measures=ssimulacra2 low.ppm
 stderr_is 'gpufilter: low.ppm: too small a picture for ssimulacra2'
+run 4 gpufilter --compare=low.ppm:min-psnr-hvs-m=1 low.ppm
+stderr_is 'gpufilter: low.ppm: too small a picture for psnr-hvs-m'
 run 4 gpufilter --memory=1M --compare=large.ppm:measures=ssimulacra2 noisy.ppm
 stderr_like 'large.ppm: .*it is compared as a whole'
 run 0 gpufilter -i in.ppm -o wide.ppm resize=2000:1500
-for measure in mean ssim ssimulacra2; do
+for measure in mean ssim ssimulacra2 psnr-hvs-m deltae2000; do
     run 4 gpufilter --timeout=0.001 --compare=wide.ppm:measures=$measure wide.ppm
     stderr_is 'gpufilter: wide.ppm: takes longer than --timeout=0.001'
 done
 run 2 gpufilter --compare=in.ppm:measures=ssim,vmaf in.ppm
-stderr_is "gpufilter: --compare: measures=ssim,vmaf: 'vmaf' is none of largest, mean, psnr, ssim, ms-ssim and ssimulacra2"
+stderr_is "gpufilter: --compare: measures=ssim,vmaf: 'vmaf' is none of largest, mean, psnr, ssim, ms-ssim, ssimulacra2, psnr-hvs-m, deltae2000"
 
 begin "--compare refuses pictures of different formats in one line"
 run 4 gpufilter --compare=in.ppm large.ppm
@@ -214,7 +226,7 @@ cp in.ppm new/c.v1.ppm
 run 0 gpufilter -r --compare=old:measures=psnr:min-psnr=20 new
 silent
 printf '       psnr  file\n   24.37 dB  new/a.png\n     inf dB  new/c.v1.ppm\n     inf dB  new/deep/b.ppm\n' >expected
-printf '     inf dB  mean\n   24.37 dB  worst\n' >>expected
+printf '   29.14 dB  mean\n   24.37 dB  worst\n' >>expected # of the mean square: 24.37 dB, and nothing twice
 same stdout expected
 run 1 gpufilter -r --compare=old:min-psnr=30 new
 stderr_like 'new/a.png: psnr is 24.3[0-9]*, less than 30$'
@@ -264,6 +276,10 @@ if gpufilter -i large.ppm -o p3.png icc=display-p3 2>/dev/null; then
     same stdout eight
     run 0 gpufilter --compare=json:measures=ssimulacra2 p3.ppm blurred.ppm
     ! cmp -s stdout eight || problem "the score ignores the profile"
+    run 0 gpufilter --compare=json:measures=deltae2000 p3.png blurred.png
+    mv stdout eight
+    run 0 gpufilter --compare=json:measures=deltae2000,ssimulacra2 p3.16.png blurred.16.png
+    grep -q "$(sed 's/,"equal.*//; s/^{//' eight)" stdout || problem "$(cat eight) became $(cat stdout)"
 else
     skip "without Little CMS"
 fi

@@ -119,6 +119,7 @@ class Habits(unittest.TestCase):
             self.assertTrue(gf.compare(image, f"{folder}/b.png")["equal"])
             self.assertGreater(gf.compare(gf.invert(image), image)["largest"], 0.5)
             self.assertEqual(gf.compare(image, image, ["mean", "psnr"]), {"mean": 0, "psnr": None, "equal": True})
+            self.assertEqual(gf.compare(image, image, "deltae2000,psnr-hvs-m"), {"deltae2000": 0, "psnr_hvs_m": None, "equal": True})
             with self.assertRaisesRegex(gf.Error, "'vmaf' is none of"):
                 gf.compare(image, image, measures="vmaf")
             with self.assertRaisesRegex(TypeError, "measures takes a name or a list"):

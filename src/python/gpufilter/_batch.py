@@ -86,7 +86,7 @@ def info(path):
 def compare(a, b, measures=None):
     """Returns how alike two pictures are, files or pictures in memory, as a dict: largest, mean, psnr, ssim, ms_ssim, equal.
 
-    measures: those that are wanted in place of these, as ("ssimulacra2", "psnr") or "ssimulacra2,psnr".
+    measures: those that are wanted in place of these, as ("ssimulacra2", "psnr") or "deltae2000,psnr-hvs-m".
     None stands for a PSNR of equal pictures, and for an SSIM of small ones.
     Of two folders or animations, as "film.gif[all]", a list: a dict for each pair, and one of pairs, means, worst, equal.
     """
