@@ -67,10 +67,23 @@ static enum gf_status turn_upright(struct gf_image *picture, int orientation,
     return status;
 }
 
-static enum gf_status check_memory(const char *path, const struct gf_options *options,
-                                   const struct gf_source *source, unsigned measures,
-                                   struct gf_error *error)
+/* Takes `bytes` of the budget of a pair's first reading, which holds no less until it is closed. */
+static void take_memory(struct gf_reading *reading, uint64_t bytes)
 {
+    const double begin_s = gf_now();
+    if (!reading->budget || bytes <= reading->held)
+        return;
+    gf_memory_budget_release(reading->budget, reading->held);
+    gf_memory_budget_acquire(reading->budget, bytes);
+    reading->held = bytes;
+    gf_time_limit_excuse(begin_s);
+}
+
+static enum gf_status take_room(struct gf_reading *reading, struct gf_error *error)
+{
+    const struct gf_options *const options = &reading->options;
+    const struct gf_source *const source = reading->source;
+    const unsigned measures = reading->measures;
     const uint64_t pixels = (uint64_t)source->format.width * (uint64_t)source->format.height,
                    bytes = (uint64_t)gf_row_bytes(source->format) * (uint64_t)source->format.height;
     const bool turns = options->autorotate && source->metadata.orientation > 1;
@@ -83,10 +96,14 @@ static enum gf_status check_memory(const char *path, const struct gf_options *op
         (measures & OF_SSIMULACRA2
              ? gf_ssimulacra2_bytes(source->format.width, source->format.height, threads)
              : 0);
-    return gf_memory_check(
-        path, measures ? "it is compared as a whole" : "it is read as a whole",
-        source->memory.bytes + bytes * (1U + turns + !!measures + (converts ? 8U : 0U)) + work,
-        options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes(), options, error);
+    const uint64_t all =
+        source->memory.bytes + bytes * (1U + turns + !!measures + (converts ? 8U : 0U)) + work;
+    GF_TRY(gf_memory_check(
+        gf_input_name(reading->input),
+        measures ? "it is compared as a whole" : "it is read as a whole", all,
+        options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes(), options, error));
+    take_memory(reading, all + source->memory.bytes); /* also of the second one's decoder */
+    return GF_OK;
 }
 
 enum gf_status gf_reading_open(const char *path, const struct gf_options *options,
@@ -133,7 +150,7 @@ enum gf_status gf_reading_next(struct gf_reading *reading, bool *found, struct g
     if (reading->pages.last >= 0 && source->file == GF_FILE_Y4M)
         source->finish = NULL; /* it would warn of the frames that follow */
     GF_TRY(gf_memory_check_proportion(source, reading->input, options, error));
-    GF_TRY(check_memory(gf_input_name(reading->input), options, source, reading->measures, error));
+    GF_TRY(take_room(reading, error));
     GF_TRY(gf_source_read_all(source, &reading->picture, error));
     if (options->autorotate)
         GF_TRY(turn_upright(&reading->picture, source->metadata.orientation, error));
@@ -148,6 +165,8 @@ void gf_reading_close(struct gf_reading *reading)
     if (reading->input)
         gf_input_close(reading->input);
     gf_image_free(&reading->picture);
+    if (reading->budget)
+        gf_memory_budget_release(reading->budget, reading->held);
     *reading = (struct gf_reading){0};
 }
 

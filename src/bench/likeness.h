@@ -2,6 +2,7 @@
  * they differ most. */
 #pragma once
 
+#include "base/process/machine.h"
 #include "codec/io/input.h"
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
@@ -70,6 +71,10 @@ struct gf_reading {
     struct gf_pages pages;   /* what is read; may be changed before the first picture is */
     struct gf_image picture; /* the present one */
     int count;               /* pictures read so far */
+    /* NULL, or what both readings of a pair take their memory from, set in the first one after it
+     * is opened; the bytes that this one holds of it. */
+    struct gf_memory_budget *budget;
+    uint64_t held;
 };
 
 /* A failed reading can be closed, as can a struct of zeros. */

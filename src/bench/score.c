@@ -15,7 +15,7 @@
 #include "gpufilter/device.h"
 #include "measure/ssimulacra2.h"
 
-enum { MEASURERS = 4 };
+enum { MEASURERS = 4, LARGE_PIXELS = 4 << 20 };
 
 struct place {
     bool taken;
@@ -42,16 +42,18 @@ static bool is_for_gpu(struct gf_format format, const struct gf_options *options
     if (failed || !gf_backend_cuda_likely(&why_not))
         return false;
     pthread_mutex_lock(&lock);
-    cpu_s += thread_s / threads;
+    cpu_s += thread_s / (options->serial ? gf_cpu_count() : threads); /* serial: beside others */
     const bool pays = cpu_s > 1e-3 * gf_figure(NULL, GF_FIGURE_CUDA_START);
     pthread_mutex_unlock(&lock);
     return pays || gf_backend_cuda_started(&shared);
 }
 
-/* Takes a place, and waits until one is free. A budget of memory is for one of them. */
-static struct place *take_place(const struct gf_options *options)
+/* Takes a place, and waits until one is free. A budget of memory is for one of them, and large
+ * pictures, which keep a GPU busy one by one, take the first one's memory alone. */
+static struct place *take_place(const struct gf_options *options, struct gf_format format)
 {
-    const int count = options->device_memory_bytes ? 1 : MEASURERS;
+    const bool large = (int64_t)format.width * format.height > LARGE_PIXELS;
+    const int count = options->device_memory_bytes || large ? 1 : MEASURERS;
     int i = 0;
     pthread_mutex_lock(&lock);
     while (places[i].taken) {
@@ -99,7 +101,7 @@ static enum gf_status score_on_gpu(const struct gf_image *original, const struct
                                    struct gf_error *error)
 {
     struct gf_ssimulacra2_measure_picture pair = {.original = original, .changed = changed};
-    struct place *const place = take_place(options);
+    struct place *const place = take_place(options, original->format);
     enum gf_status status = fill(place, options, error);
     if (!status)
         status = gf_ssimulacra2_measurer_run(place->measurer, &pair, 1, error);
