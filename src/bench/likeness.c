@@ -139,9 +139,8 @@ static enum gf_status go_on(struct gf_reading *reading, bool *found, struct gf_e
     return gf_source_open(reading->input, &reading->options, &reading->source, error);
 }
 
-enum gf_status gf_reading_next(struct gf_reading *reading, bool *found, struct gf_error *error)
+enum gf_status gf_reading_begin(struct gf_reading *reading, bool *found, struct gf_error *error)
 {
-    const struct gf_options *const options = &reading->options;
     GF_TRY(go_on(reading, found, error));
     gf_image_free(&reading->picture);
     if (!*found)
@@ -149,11 +148,23 @@ enum gf_status gf_reading_next(struct gf_reading *reading, bool *found, struct g
     struct gf_source *const source = reading->source;
     if (reading->pages.last >= 0 && source->file == GF_FILE_Y4M)
         source->finish = NULL; /* it would warn of the frames that follow */
-    GF_TRY(gf_memory_check_proportion(source, reading->input, options, error));
+    GF_TRY(gf_memory_check_proportion(source, reading->input, &reading->options, error));
     GF_TRY(take_room(reading, error));
-    GF_TRY(gf_source_read_all(source, &reading->picture, error));
-    if (options->autorotate)
-        GF_TRY(turn_upright(&reading->picture, source->metadata.orientation, error));
+    reading->begun = true;
+    return GF_OK;
+}
+
+enum gf_status gf_reading_next(struct gf_reading *reading, bool *found, struct gf_error *error)
+{
+    if (!reading->begun)
+        GF_TRY(gf_reading_begin(reading, found, error));
+    *found = reading->begun;
+    reading->begun = false;
+    if (!*found)
+        return GF_OK;
+    GF_TRY(gf_source_read_all(reading->source, &reading->picture, error));
+    if (reading->options.autorotate)
+        GF_TRY(turn_upright(&reading->picture, reading->source->metadata.orientation, error));
     reading->count++;
     return gf_time_check(error);
 }
@@ -176,6 +187,19 @@ static int sample_of(const struct gf_image *image, int y, size_t at)
     return image->format.bits == 8 ? row[at] : ((const uint16_t *)(const void *)row)[at];
 }
 
+void gf_likeness_set(struct gf_format format, int largest, double sum, double squares,
+                     struct gf_likeness *likeness)
+{
+    const double max = gf_sample_max(format),
+                 count = (double)format.width * format.channels * format.height;
+    for (int i = 0; i < GF_MEASURES; i++)
+        likeness->measure[i] = NAN;
+    likeness->measure[GF_MEASURE_LARGEST] = largest;
+    likeness->measure[GF_MEASURE_MEAN] = sum / count;
+    likeness->measure[GF_MEASURE_PSNR] =
+        largest ? 10 * log10(max * max * count / squares) : INFINITY;
+}
+
 /* Finds the largest difference of two samples, and sums the differences and their squares over the
  * pictures. The sums are exact, because they are below 2^64. */
 static void add_differences(const struct gf_image *a, const struct gf_image *b,
@@ -196,11 +220,7 @@ static void add_differences(const struct gf_image *a, const struct gf_image *b,
         sum += (double)row_sum;
         squares += (double)row_squares;
     }
-    const double max = gf_sample_max(format), count = (double)samples * format.height;
-    likeness->measure[GF_MEASURE_LARGEST] = largest;
-    likeness->measure[GF_MEASURE_MEAN] = sum / count;
-    likeness->measure[GF_MEASURE_PSNR] =
-        largest ? 10 * log10(max * max * count / squares) : INFINITY;
+    gf_likeness_set(format, largest, sum, squares, likeness);
 }
 
 enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b, unsigned measures,
@@ -210,8 +230,6 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
     const int threads = options->threads ? options->threads : gf_cpu_count();
     double *const measure = likeness->measure;
     add_differences(a, b, likeness);
-    for (int i = GF_MEASURE_SSIM; i < GF_MEASURES; i++)
-        measure[i] = NAN;
     if (measures & OF_SSIM)
         GF_TRY(gf_ssim(a, b, threads, &measure[GF_MEASURE_SSIM],
                        measures & 1U << GF_MEASURE_MS_SSIM ? &measure[GF_MEASURE_MS_SSIM] : NULL,

@@ -12,6 +12,7 @@
 #include "base/process/machine.h"
 #include "base/threads/ordered.h"
 #include "base/threads/times.h"
+#include "batch/devices/devices.h"
 #include "batch/names/names.h"
 #include "cli/likeness.h"
 #include "codec/cell/cell.h"
@@ -102,6 +103,7 @@ struct found {
 struct job {
     struct gf_options options;
     struct gf_memory_budget *budget;
+    struct gf_device_pair *on_device;
     struct found *found;
     size_t count;
     enum gf_status status;
@@ -126,18 +128,25 @@ static void keep_warning(void *job, const char *text)
     (void)!keep(job, text, NULL, NULL);
 }
 
-/* Measures the present pictures of both files, and tells what is found, or leaves that to whoever
- * takes the job. */
+/* Tells what is found of a pair, or leaves that to whoever takes the job. */
+static enum gf_status tell(struct run *run, struct job *job, const char *name,
+                           const struct gf_likeness *likeness, struct gf_error *error)
+{
+    if (job)
+        return keep(job, name, likeness, error);
+    gf_likeness_tell(gf_report_file(run->command), &run->limits, &run->pairs, name, likeness);
+    return GF_OK;
+}
+
+/* Measures the present pictures of both files. */
 static enum gf_status measure(struct run *run, struct gf_reading reading[2],
                               const char *const name[2], struct job *job, struct gf_error *error)
 {
     const struct gf_image *const a = &reading[0].picture, *const b = &reading[1].picture;
-    struct gf_likeness likeness = {0};
+    struct gf_likeness likeness = {{0}};
     GF_TRY(check_formats(name[0], a->format, name[1], b->format, error));
     GF_TRY(gf_likeness_of_readings(reading, &likeness, error));
-    if (job)
-        return keep(job, name[1], &likeness, error);
-    gf_likeness_tell(gf_report_file(run->command), &run->limits, &run->pairs, name[1], &likeness);
+    GF_TRY(tell(run, job, name[1], &likeness, error));
     return run->command->output ? draw(run->command, run->drawn, a, b, error) : GF_OK;
 }
 
@@ -150,8 +159,10 @@ static enum gf_status refuse_drawing(const struct run *run, struct gf_error *err
 /* Compares the pictures of two files one after another. */
 static enum gf_status compare_readings(struct run *run, struct gf_reading reading[2],
                                        const char *const name[2], struct job *job,
-                                       struct gf_error *error)
+                                       struct gf_device_pair *on_device, struct gf_error *error)
 {
+    struct gf_likeness likeness;
+    bool compared = false;
     int length[2];
     for (int i = 0; i < 2; i++) {
         const struct gf_pages other = reading[1 - i].pages;
@@ -166,6 +177,10 @@ static enum gf_status compare_readings(struct run *run, struct gf_reading readin
         run->pairs.several = frames;
     if (run->pairs.several && run->command->output)
         return refuse_drawing(run, error);
+    if (!frames && !run->command->output)
+        GF_TRY(gf_likeness_on_device(on_device, reading, &likeness, &compared, error));
+    if (compared)
+        return tell(run, job, name[1], &likeness, error);
     for (bool found[2] = {true, true};;) {
         char text[2][GF_LIKENESS_NAME_SIZE];
         for (int i = 0; i < 2; i++) {
@@ -195,13 +210,15 @@ static enum gf_status compare_files(struct run *run, const char *const name[2], 
     const struct gf_options *const options = job ? &job->options : &run->options;
     const double seconds = options->timeout_s;
     struct gf_reading reading[2] = {{.count = 0}};
+    struct gf_device_pair own = {.pipeline = NULL};
     enum gf_status status = GF_OK;
     gf_time_limit_set(seconds > 0 ? gf_now() + seconds : 0);
     for (int i = 0; i < 2 && !status; i++)
         status = gf_reading_open(name[i], options, run->limits.printed, &reading[i], error);
     if (!status && job)
         reading[0].budget = job->budget;
-    GF_THEN(status, compare_readings(run, reading, name, job, error));
+    GF_THEN(status, compare_readings(run, reading, name, job, job ? job->on_device : &own, error));
+    gf_device_pair_close(&own);
     gf_reading_close(&reading[1]);
     gf_reading_close(&reading[0]);
     status = gf_time_tell(name[1], seconds, status, error);
@@ -217,7 +234,8 @@ struct folders {
     struct run *run;
     struct gf_input_pair *pair;
     size_t count;
-    struct gf_memory_budget budget; /* for the pairs that are compared at the same time */
+    struct gf_memory_budget budget;   /* for the pairs that are compared at the same time */
+    struct gf_device_pair *on_device; /* one for each worker */
     struct job job[SLOTS];
 };
 
@@ -256,9 +274,10 @@ static enum gf_status compare_pair(void *context, int thread, int item, struct g
     struct run *const run = folders->run;
     struct job *const job = &folders->job[item % SLOTS];
     const char *const *const path = folders->pair[item].path;
-    (void)thread;
     (void)error;
-    *job = (struct job){.options = run->options, .budget = &folders->budget};
+    *job = (struct job){.options = run->options,
+                        .budget = &folders->budget,
+                        .on_device = &folders->on_device[thread]};
     job->options.warn = run->options.warn ? keep_warning : NULL;
     job->options.warn_context = job;
     if (path[0] && path[1])
@@ -266,18 +285,31 @@ static enum gf_status compare_pair(void *context, int thread, int item, struct g
     return GF_OK; /* the other pairs are compared, too */
 }
 
+/* Returns how many pairs are compared at the same time: as many as there are threads; more, which
+ * wait for it, where a GPU decodes them. */
+static int count_workers(const struct run *run, int threads, int pairs)
+{
+    const bool waits = !run->options.threads && threads < GF_BATCH_CODEC_WORKERS &&
+                       run->options.device == GF_DEVICE_CUDA &&
+                       gf_likeness_suits_device(&run->options, run->limits.printed);
+    const int workers = gf_batch_most_workers(waits ? GF_BATCH_CODEC_WORKERS : threads);
+    return workers < pairs ? workers : pairs ? pairs : 1;
+}
+
 /* Compares the pairs by several threads, and tells what they find in the order of the names. */
 static enum gf_status compare_pairs(struct folders *folders, struct gf_error *error)
 {
     struct run *const run = folders->run;
     const int threads = run->options.threads ? run->options.threads : gf_cpu_count(),
-              count = (int)folders->count, workers = threads < count ? threads : count;
+              count = (int)folders->count, workers = count_workers(run, threads, count);
     const struct gf_ordered_setup setup = {
         .call = compare_pair, .context = folders, .threads = workers, .slots = SLOTS};
     struct gf_ordered *ordered;
     enum gf_status status = GF_OK;
-    run->options.threads = workers ? threads / workers : 1;
+    run->options.threads = threads > workers ? threads / workers : 1;
     run->options.serial |= workers > 1 && run->options.threads == 1;
+    folders->on_device = calloc((size_t)workers, sizeof *folders->on_device);
+    GF_ALLOCATED(folders->on_device, error);
     GF_TRY(gf_ordered_open(&setup, &ordered, error));
     for (int i = 0; i < count && !gf_ordered_next(ordered, count, error); i++) {
         const char *const *const path = folders->pair[i].path;
@@ -287,6 +319,8 @@ static enum gf_status compare_pairs(struct folders *folders, struct gf_error *er
             tell_alone(run, path[!path[0]], run->name[path[0] != NULL]);
     }
     gf_ordered_close(ordered);
+    for (int i = 0; i < workers; i++)
+        gf_device_pair_close(&folders->on_device[i]);
     return status;
 }
 
@@ -313,6 +347,7 @@ static enum gf_status compare_folders(struct run *run, struct gf_error *error)
     gf_memory_budget_close(&folders->budget);
     gf_inputs_free(&list[0]);
     gf_inputs_free(&list[1]);
+    free(folders->on_device);
     free(folders->pair);
     free(folders);
     return status;

@@ -260,6 +260,11 @@ for threads in 3 8 20; do
     same stdout expected
     same stderr told
 done
+if gpufilter --devices | grep -q '^cuda:'; then # whose coders decode the pairs
+    run 4 gpufilter --compare=many:json:measures=psnr,ssimulacra2 few --device=cuda
+    same stdout expected
+    same stderr told
+fi
 rm many/* few/*
 for name in many/a few/a many/b few/b; do
     run 0 gpufilter -i large.ppm -o $name.ppm resize=2000:2000
