@@ -13,6 +13,10 @@ struct gf_ssimulacra2_measure_picture {
      * be pinned, or in the device's. */
     const struct gf_image *original, *changed;
     double score;
+    /* Of the samples: the largest difference, and the sums over the rows of their differences and
+     * of the squares of these, added as gf_likeness_of() adds them. */
+    int largest;
+    double sum, squares;
     bool measured; /* false: memory does not suffice, and the CPU must measure */
 };
 

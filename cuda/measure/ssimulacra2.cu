@@ -9,7 +9,9 @@
  * - make_maps: a block takes 32 columns of a channel down, a thread for each column and quantity.
  *   The maps replace the channel's samples;
  * - add_rows: eight threads, the lanes, add a tile's part of a row;
- * - add_tiles: a thread adds the rows of a tile. */
+ * - add_tiles: a thread adds the rows of a tile.
+ *
+ * add_differences, a warp for each row, makes the exact sums of the samples' differences. */
 #include "cuda/measure/coders.h"
 
 #include "base/process/machine.h"
@@ -31,6 +33,12 @@ enum {
 struct gf_ssimulacra2_measurer : coder {
 };
 
+/* The sums of a row's differences, and the largest. */
+struct difference {
+    unsigned long long sum, squares;
+    int largest;
+};
+
 /* A scale. A row of all planes has `stride` floats. */
 struct job {
     unsigned char *picture[2]; /* of the first scale */
@@ -45,6 +53,7 @@ struct job {
     float *blurred;   /* [channel - first][QUANTITIES][height], blurred across */
     double *rows;     /* [height][tiles][CHANNELS][SUMS] */
     double *totals;   /* [tiles][CHANNELS][SUMS] */
+    struct difference *differences; /* [height] of the first scale */
     int width, height, tiles;
     int first, at_once; /* the channels of a launch of the blur */
     size_t stride;
@@ -325,6 +334,33 @@ static __global__ void __launch_bounds__(ADDING) add_tiles(const struct job job)
     job.totals[at] = sum;
 }
 
+/* ---- the differences of the samples ---- */
+
+template <class Sample>
+static __global__ void __launch_bounds__(ADDING) add_differences(const struct job job)
+{
+    const int lane = threadIdx.x % SIDE, y = blockIdx.x * (ADDING / SIDE) + threadIdx.x / SIDE;
+    struct difference found = {};
+    if (y >= job.height)
+        return;
+    const Sample *const a = (const Sample *)(job.picture[0] + y * job.pitch[0]),
+                        *const b = (const Sample *)(job.picture[1] + y * job.pitch[1]);
+    for (int i = lane; i < job.width * job.channels; i += SIDE) {
+        const int d = abs((int)a[i] - (int)b[i]);
+        found.sum += d;
+        found.squares += (unsigned long long)d * d;
+        found.largest = max(found.largest, d);
+    }
+#pragma unroll
+    for (int apart = 1; apart < SIDE; apart *= 2) {
+        found.sum += __shfl_xor_sync(~0u, found.sum, apart);
+        found.squares += __shfl_xor_sync(~0u, found.squares, apart);
+        found.largest = max(found.largest, __shfl_xor_sync(~0u, found.largest, apart));
+    }
+    if (lane == 0)
+        job.differences[y] = found;
+}
+
 /* ---- launches ---- */
 
 static unsigned blocks_for(uint64_t count, unsigned block)
@@ -383,6 +419,7 @@ static uint64_t lay_out(const struct gf_ssimulacra2_measure_picture *pair, unsig
     take(&arena, job->blurred, job->at_once * GF_S2_QUANTITIES * plane);
     take(&arena, job->rows, height * tiles_of(width) * SUMS_OF_TILE);
     take(&arena, job->totals, bytes_of_sums(width) / sizeof *job->totals);
+    take(&arena, job->differences, height);
     return arena.used;
 }
 
@@ -429,12 +466,42 @@ static enum gf_status upload(const struct gf_ssimulacra2_measurer *measurer, voi
     return GF_OK;
 }
 
+/* Queues what finds the differences of the samples, behind the sums in pinned memory. */
+static enum gf_status find_differences(const struct gf_ssimulacra2_measurer *measurer,
+                                       const struct job &job, int bits, struct difference *found,
+                                       struct gf_error *error)
+{
+    const unsigned blocks = blocks_for(job.height, ADDING / SIDE);
+    if (bits == 16)
+        add_differences<uint16_t><<<blocks, ADDING, 0, measurer->stream>>>(job);
+    else
+        add_differences<uint8_t><<<blocks, ADDING, 0, measurer->stream>>>(job);
+    CODER_TRY(measurer, cudaGetLastError());
+    CODER_TRY(measurer, cudaMemcpyAsync(found, job.differences, job.height * sizeof *found,
+                                        cudaMemcpyDeviceToHost, measurer->stream));
+    return GF_OK;
+}
+
+static void take_differences(struct gf_ssimulacra2_measure_picture *pair,
+                             const struct difference *found)
+{
+    pair->largest = 0;
+    pair->sum = pair->squares = 0;
+    for (int y = 0; y < pair->original->format.height; y++) {
+        pair->largest = found[y].largest > pair->largest ? found[y].largest : pair->largest;
+        pair->sum += (double)found[y].sum;
+        pair->squares += (double)found[y].squares;
+    }
+}
+
 static enum gf_status measure_pair(const struct gf_ssimulacra2_measurer *measurer, struct job job,
                                    struct gf_ssimulacra2_measure_picture *pair,
                                    struct gf_error *error)
 {
     const struct gf_format format = pair->original->format;
     const bool alpha = gf_has_alpha(format);
+    struct difference *const differences =
+        (struct difference *)(measurer->pinned + bytes_of_sums(format.width));
     double bright;
     job.pitch[0] = pair->original->pitch;
     job.pitch[1] = pair->changed->pitch;
@@ -448,7 +515,9 @@ static enum gf_status measure_pair(const struct gf_ssimulacra2_measurer *measure
     GF_TRY(upload(measurer, job.picture[0], pair->original, error));
     GF_TRY(upload(measurer, job.picture[1], pair->changed, error));
     CODER_TRY(measurer, coder_mark(measurer, 1, measurer->stream));
+    GF_TRY(find_differences(measurer, job, format.bits, differences, error));
     GF_TRY(measure(measurer, job, format, &pair->score, error));
+    take_differences(pair, differences);
     if (alpha) {
         job.gray = 0.9f;
         GF_TRY(measure(measurer, job, format, &bright, error));
@@ -473,8 +542,10 @@ static enum gf_status run(struct gf_ssimulacra2_measurer *measurer,
     if (status)
         return status == GF_ERROR_DEVICE_MEMORY ? GF_OK : status;
     lay_out(pair, measurer->memory, &job);
-    GF_TRY(
-        coder_reserve_pinned(measurer, bytes_of_sums(pair->original->format.width), 0, 1, error));
+    const struct gf_format format = pair->original->format;
+    GF_TRY(coder_reserve_pinned(
+        measurer, bytes_of_sums(format.width) + (uint64_t)format.height * sizeof(struct difference),
+        0, 1, error));
     return measure_pair(measurer, job, pair, error);
 }
 

@@ -71,10 +71,23 @@ static enum gf_status turn_upright(struct gf_image *picture, int orientation,
     return status;
 }
 
-static enum gf_status check_memory(const char *path, const struct gf_options *options,
-                                   const struct gf_source *source, unsigned measures,
-                                   struct gf_error *error)
+/* Takes `bytes` of the budget of a pair's first reading, which holds no less until it is closed. */
+static void take_memory(struct gf_reading *reading, uint64_t bytes)
 {
+    const double begin_s = gf_now();
+    if (!reading->budget || bytes <= reading->held)
+        return;
+    gf_memory_budget_release(reading->budget, reading->held);
+    gf_memory_budget_acquire(reading->budget, bytes);
+    reading->held = bytes;
+    gf_time_limit_excuse(begin_s);
+}
+
+static enum gf_status take_room(struct gf_reading *reading, struct gf_error *error)
+{
+    const struct gf_options *const options = &reading->options;
+    const struct gf_source *const source = reading->source;
+    const unsigned measures = reading->measures;
     const uint64_t pixels = (uint64_t)source->format.width * (uint64_t)source->format.height,
                    bytes = (uint64_t)gf_row_bytes(source->format) * (uint64_t)source->format.height;
     const bool turns = options->autorotate && source->metadata.orientation > 1;
@@ -88,10 +101,14 @@ static enum gf_status check_memory(const char *path, const struct gf_options *op
         (measures & OF_SSIMULACRA2
              ? gf_ssimulacra2_bytes(source->format.width, source->format.height, threads)
              : 0);
-    return gf_memory_check(
-        path, measures ? "it is compared as a whole" : "it is read as a whole",
-        source->memory.bytes + bytes * (1U + turns + !!measures + (converts ? 8U : 0U)) + work,
-        options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes(), options, error);
+    const uint64_t all =
+        source->memory.bytes + bytes * (1U + turns + !!measures + (converts ? 8U : 0U)) + work;
+    GF_TRY(gf_memory_check(
+        gf_input_name(reading->input),
+        measures ? "it is compared as a whole" : "it is read as a whole", all,
+        options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes(), options, error));
+    take_memory(reading, all + source->memory.bytes); /* also of the second one's decoder */
+    return GF_OK;
 }
 
 enum gf_status gf_reading_open(const char *path, const struct gf_options *options,
@@ -127,9 +144,8 @@ static enum gf_status go_on(struct gf_reading *reading, bool *found, struct gf_e
     return gf_source_open(reading->input, &reading->options, &reading->source, error);
 }
 
-enum gf_status gf_reading_next(struct gf_reading *reading, bool *found, struct gf_error *error)
+enum gf_status gf_reading_begin(struct gf_reading *reading, bool *found, struct gf_error *error)
 {
-    const struct gf_options *const options = &reading->options;
     GF_TRY(go_on(reading, found, error));
     gf_image_free(&reading->picture);
     if (!*found)
@@ -137,11 +153,23 @@ enum gf_status gf_reading_next(struct gf_reading *reading, bool *found, struct g
     struct gf_source *const source = reading->source;
     if (reading->pages.last >= 0 && source->file == GF_FILE_Y4M)
         source->finish = NULL; /* it would warn of the frames that follow */
-    GF_TRY(gf_memory_check_proportion(source, reading->input, options, error));
-    GF_TRY(check_memory(gf_input_name(reading->input), options, source, reading->measures, error));
-    GF_TRY(gf_source_read_all(source, &reading->picture, error));
-    if (options->autorotate)
-        GF_TRY(turn_upright(&reading->picture, source->metadata.orientation, error));
+    GF_TRY(gf_memory_check_proportion(source, reading->input, &reading->options, error));
+    GF_TRY(take_room(reading, error));
+    reading->begun = true;
+    return GF_OK;
+}
+
+enum gf_status gf_reading_next(struct gf_reading *reading, bool *found, struct gf_error *error)
+{
+    if (!reading->begun)
+        GF_TRY(gf_reading_begin(reading, found, error));
+    *found = reading->begun;
+    reading->begun = false;
+    if (!*found)
+        return GF_OK;
+    GF_TRY(gf_source_read_all(reading->source, &reading->picture, error));
+    if (reading->options.autorotate)
+        GF_TRY(turn_upright(&reading->picture, reading->source->metadata.orientation, error));
     reading->count++;
     return gf_time_check(error);
 }
@@ -153,6 +181,8 @@ void gf_reading_close(struct gf_reading *reading)
     if (reading->input)
         gf_input_close(reading->input);
     gf_image_free(&reading->picture);
+    if (reading->budget)
+        gf_memory_budget_release(reading->budget, reading->held);
     *reading = (struct gf_reading){0};
 }
 
@@ -160,6 +190,19 @@ static int sample_of(const struct gf_image *image, int y, size_t at)
 {
     const unsigned char *const row = image->data + (size_t)y * image->pitch;
     return image->format.bits == 8 ? row[at] : ((const uint16_t *)(const void *)row)[at];
+}
+
+void gf_likeness_set(struct gf_format format, int largest, double sum, double squares,
+                     struct gf_likeness *likeness)
+{
+    const double max = gf_sample_max(format),
+                 count = (double)format.width * format.channels * format.height;
+    for (int i = 0; i < GF_MEASURES; i++)
+        likeness->measure[i] = NAN;
+    likeness->measure[GF_MEASURE_LARGEST] = largest;
+    likeness->measure[GF_MEASURE_MEAN] = sum / count;
+    likeness->measure[GF_MEASURE_PSNR] =
+        largest ? 10 * log10(max * max * count / squares) : INFINITY;
 }
 
 /* Finds the largest difference of two samples, and sums the differences and their squares over the
@@ -182,11 +225,7 @@ static void add_differences(const struct gf_image *a, const struct gf_image *b,
         sum += (double)row_sum;
         squares += (double)row_squares;
     }
-    const double max = gf_sample_max(format), count = (double)samples * format.height;
-    likeness->measure[GF_MEASURE_LARGEST] = largest;
-    likeness->measure[GF_MEASURE_MEAN] = sum / count;
-    likeness->measure[GF_MEASURE_PSNR] =
-        largest ? 10 * log10(max * max * count / squares) : INFINITY;
+    gf_likeness_set(format, largest, sum, squares, likeness);
 }
 
 static enum gf_status measure_srgb(const struct gf_image *a, const struct gf_image *b,
@@ -208,8 +247,6 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
     const int threads = options->threads ? options->threads : gf_cpu_count();
     double *const measure = likeness->measure;
     add_differences(a, b, likeness);
-    for (int i = GF_MEASURE_SSIM; i < GF_MEASURES; i++)
-        measure[i] = NAN;
     if (measures & OF_SSIM)
         GF_TRY(gf_ssim(a, b, threads, &measure[GF_MEASURE_SSIM],
                        measures & 1U << GF_MEASURE_MS_SSIM ? &measure[GF_MEASURE_MS_SSIM] : NULL,

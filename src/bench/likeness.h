@@ -2,6 +2,7 @@
  * they differ most. */
 #pragma once
 
+#include "base/process/machine.h"
 #include "codec/io/input.h"
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
@@ -65,12 +66,20 @@ struct gf_reading {
     struct gf_pages pages;   /* what is read; may be changed before the first picture is */
     struct gf_image picture; /* the present one */
     int count;               /* pictures read so far */
+    bool begun;              /* the next picture's header is read, and memory is taken for it */
+    /* NULL, or what both readings of a pair take their memory from, set in the first one after it
+     * is opened; the bytes that this one holds of it. */
+    struct gf_memory_budget *budget;
+    uint64_t held;
 };
 
 /* A failed reading can be closed, as can a struct of zeros. */
 enum gf_status gf_reading_open(const char *path, const struct gf_options *options,
                                unsigned measures, struct gf_reading *reading,
                                struct gf_error *error) GF_CHECKED;
+/* Reads no more than the header of the next picture, which gf_reading_next() then reads. */
+enum gf_status gf_reading_begin(struct gf_reading *reading, bool *found,
+                                struct gf_error *error) GF_CHECKED;
 /* Reads the next picture in place of the one before. *found becomes false behind the last. */
 enum gf_status gf_reading_next(struct gf_reading *reading, bool *found,
                                struct gf_error *error) GF_CHECKED;
@@ -81,3 +90,23 @@ void gf_reading_close(struct gf_reading *reading);
  * CIEDE2000 alone. */
 enum gf_status gf_likeness_of_readings(struct gf_reading reading[2], struct gf_likeness *likeness,
                                        struct gf_error *error) GF_CHECKED;
+
+/* The memory of a GPU that a thread's pairs are decoded to. Zeros: nothing is there yet. */
+struct gf_device_pair {
+    struct gf_pipeline *pipeline;
+    struct gf_image image[2];
+    bool warned;
+};
+/* Does what gf_likeness_of_readings() does with the first pictures of two files, of which nothing
+ * was read yet, without any pixels in host memory. *compared stays false if that is not for a GPU,
+ * or fails: the readings go on as if this had not been called. */
+enum gf_status gf_likeness_on_device(struct gf_device_pair *pair, struct gf_reading reading[2],
+                                     struct gf_likeness *likeness, bool *compared,
+                                     struct gf_error *error) GF_CHECKED;
+void gf_device_pair_close(struct gf_device_pair *pair);
+/* Whether a GPU may decode pairs and find these measures of them. */
+bool gf_likeness_suits_device(const struct gf_options *options, unsigned measures);
+/* Sets the measures that come of the largest difference and the sums of gf_score_on_gpu(). All
+ * others are NaN. */
+void gf_likeness_set(struct gf_format format, int largest, double sum, double squares,
+                     struct gf_likeness *likeness);

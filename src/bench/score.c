@@ -10,12 +10,11 @@
 #include "base/cpu.h"
 #include "base/fail.h"
 #include "batch/devices/figures.h"
-#include "cuda/measure/coders.h"
 #include "engine/backend.h"
 #include "gpufilter/device.h"
 #include "measure/ssimulacra2.h"
 
-enum { MEASURERS = 4 };
+enum { MEASURERS = 4, LARGE_PIXELS = 4 << 20 };
 
 struct place {
     bool taken;
@@ -30,11 +29,9 @@ static double cpu_s; /* the estimated time of what was measured while no GPU had
 static struct place places[MEASURERS];
 static atomic_bool failed; /* a GPU has failed: GF_DEVICE_AUTO is the CPU */
 
-/* Whether a GPU should be tried. As long as the CPU has worked no longer than a GPU takes to start,
- * it goes on. */
-static bool is_for_gpu(struct gf_format format, const struct gf_options *options, int threads)
+/* As long as the CPU has worked no longer than a GPU takes to start, it goes on. */
+bool gf_score_takes_gpu(const struct gf_options *options)
 {
-    const double thread_s = 60e-9 * format.width * format.height;
     const char *why_not;
     bool shared;
     if (options->device != GF_DEVICE_AUTO)
@@ -42,16 +39,26 @@ static bool is_for_gpu(struct gf_format format, const struct gf_options *options
     if (failed || !gf_backend_cuda_likely(&why_not))
         return false;
     pthread_mutex_lock(&lock);
-    cpu_s += thread_s / threads;
     const bool pays = cpu_s > 1e-3 * gf_figure(NULL, GF_FIGURE_CUDA_START);
     pthread_mutex_unlock(&lock);
     return pays || gf_backend_cuda_started(&shared);
 }
 
-/* Takes a place, and waits until one is free. A budget of memory is for one of them. */
-static struct place *take_place(const struct gf_options *options)
+/* Counts a picture for the CPU, beside which others are measured if it has one thread alone. */
+static void count_picture(struct gf_format format, const struct gf_options *options)
 {
-    const int count = options->device_memory_bytes ? 1 : MEASURERS;
+    const int threads = options->threads && !options->serial ? options->threads : gf_cpu_count();
+    pthread_mutex_lock(&lock);
+    cpu_s += 60e-9 * format.width * format.height / threads;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Takes a place, and waits until one is free. A budget of memory is for one of them, and large
+ * pictures, which keep a GPU busy one by one, take the first one's memory alone. */
+static struct place *take_place(const struct gf_options *options, struct gf_format format)
+{
+    const bool large = (int64_t)format.width * format.height > LARGE_PIXELS;
+    const int count = options->device_memory_bytes || large ? 1 : MEASURERS;
     int i = 0;
     pthread_mutex_lock(&lock);
     while (places[i].taken) {
@@ -93,19 +100,14 @@ static enum gf_status fill(struct place *place, const struct gf_options *options
     return gf_ssimulacra2_measurer_create(device, most, &place->measurer, error);
 }
 
-/* *measured stays false if the GPU's memory does not suffice. */
-static enum gf_status score_on_gpu(const struct gf_image *original, const struct gf_image *changed,
-                                   const struct gf_options *options, double *score, bool *measured,
-                                   struct gf_error *error)
+enum gf_status gf_score_on_gpu(struct gf_ssimulacra2_measure_picture *pair,
+                               const struct gf_options *options, struct gf_error *error)
 {
-    struct gf_ssimulacra2_measure_picture pair = {.original = original, .changed = changed};
-    struct place *const place = take_place(options);
+    struct place *const place = take_place(options, pair->original->format);
     enum gf_status status = fill(place, options, error);
-    if (!status)
-        status = gf_ssimulacra2_measurer_run(place->measurer, &pair, 1, error);
+    GF_THEN(status, gf_ssimulacra2_measurer_run(place->measurer, pair, 1, error));
     give_place(place);
-    *score = pair.score;
-    *measured = !status && pair.measured;
+    pair->measured &= !status;
     return status == GF_ERROR_DEVICE_MEMORY ? GF_OK : status;
 }
 
@@ -116,11 +118,12 @@ enum gf_status gf_score_ssimulacra2(const struct gf_image *original, const struc
     const struct gf_format format = original->format;
     const int threads = options->threads ? options->threads : gf_cpu_count();
     const bool large = format.width >= GF_SSIMULACRA2_SIDE && format.height >= GF_SSIMULACRA2_SIDE;
-    if (large && is_for_gpu(format, options, threads)) {
-        bool measured = false;
-        const enum gf_status status =
-            score_on_gpu(original, changed, options, score, &measured, error);
-        if (measured || (status && options->device == GF_DEVICE_CUDA))
+    struct gf_ssimulacra2_measure_picture pair = {.original = original, .changed = changed};
+    count_picture(format, options);
+    if (large && gf_score_takes_gpu(options)) {
+        const enum gf_status status = gf_score_on_gpu(&pair, options, error);
+        *score = pair.score;
+        if (pair.measured || (status && options->device == GF_DEVICE_CUDA))
             return status;
         failed |= status != GF_OK;
     }

@@ -112,7 +112,7 @@ enum gf_status gf_act_calibrate(const struct gf_command *command,
                                 struct gf_error *error) GF_CHECKED;
 /* Does the actions --serve and --serve=stop (actions.c). */
 enum gf_status gf_act_serve(struct gf_command *command, struct gf_error *error) GF_CHECKED;
-/* Does the action --compare (likeness.c). */
+/* Does the action --compare (likeness_run.c). */
 enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* The keys of the JSON that --compare prints, for the manual; {0} ends them. */
 extern const struct gf_key_help gf_likeness_keys[];

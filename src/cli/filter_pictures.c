@@ -140,7 +140,7 @@ static void describe_run(const char *input, const char *output, const struct gf_
     const double pixels =
         (double)profile->in.width * (double)profile->in.height * (double)profile->frames;
     char text[300];
-    char size[48] = "", quality[80] = "", score[32] = "", frames[24] = "";
+    char size[48] = "", quality[GF_FIT_FOUND_SIZE], frames[24] = "";
     if (profile->level)
         snprintf(size, sizeof size, "from level %d, at 1/%d, ", profile->level, profile->reduction);
     else if (profile->reduction > 1)
@@ -156,11 +156,7 @@ static void describe_run(const char *input, const char *output, const struct gf_
              gf_text_plural(profile->segments), profile->band_rows, profile->lanes,
              gf_text_plural(profile->lanes));
     gf_message_print("", text);
-    if (profile->score != 0)
-        snprintf(score, sizeof score, " of a score of %.5g", profile->score);
-    if (profile->quality)
-        snprintf(quality, sizeof quality, " with quality %d by %d tries%s", profile->quality,
-                 profile->tries, score);
+    gf_batch_fit_text(profile, quality);
     if (profile->frames > 1)
         snprintf(frames, sizeof frames, ", %d frames", profile->frames);
     snprintf(text, sizeof text, "%s, encoded by the %s%s, in %.3f s (%.1f Mpixel/s)", frames,

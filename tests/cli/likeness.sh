@@ -256,6 +256,34 @@ for other in missing in.ppm; do
     stderr_is "gpufilter: old is a folder, and $other is none"
 done
 
+begin "--compare of two folders tells the same in the same order whatever the threads and the memory"
+mkdir many few
+for i in 1 2 3 4 5 6 7 8; do
+    run 0 gpufilter -q -i noisy.ppm -o many/$i.png "crop=$((40 + 9 * i)):40:0:0"
+    run 0 gpufilter -q -i many/$i.png -o few/$i.jpg --quality=$((10 * i))
+done
+head -c 400 many/3.png >half && mv half many/3.png
+run 4 gpufilter --compare=many:json:measures=psnr,ssimulacra2 few --threads=1
+mv stdout expected
+mv stderr told
+[ "$(grep -c . expected)" = 9 ] || problem "the lines are $(cat expected)"
+for threads in 3 8 20; do
+    run 4 gpufilter --compare=many:json:measures=psnr,ssimulacra2 few --threads=$threads --memory=3M
+    same stdout expected
+    same stderr told
+done
+if gpufilter --devices | grep -q '^cuda:'; then # whose coders decode the pairs
+    run 4 gpufilter --compare=many:json:measures=psnr,ssimulacra2 few --device=cuda
+    same stdout expected
+    same stderr told
+fi
+rm many/* few/*
+for name in many/a few/a many/b few/b; do
+    run 0 gpufilter -i large.ppm -o $name.ppm resize=2000:2000
+done
+run 4 gpufilter --compare=many few --threads=2 --timeout=0.001
+[ "$(grep -c '^gpufilter: \(few\|many\)/[ab].ppm: .*--timeout' stderr)" = 2 ] || problem "stderr: $(cat stderr)"
+
 begin "--compare honours the profiles of both pictures"
 if gpufilter -i large.ppm -o p3.png icc=display-p3 2>/dev/null; then
     run 0 gpufilter --compare=large.ppm:max-largest=2:measures=psnr,ssimulacra2:min-ssimulacra2=96 p3.png

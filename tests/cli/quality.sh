@@ -72,6 +72,12 @@ for extension in $formats; do
     run 0 gpufilter -i small.png -o less.$extension --device=cpu --quality=$((quality - 1))
     run 1 gpufilter --compare=small.png:min-ssimulacra2=70 less.$extension
 done
+run 0 gpufilter -i small.png -o logged.jpg --device=cpu --target=ssimulacra2:70 --log=fit.log --profile=json
+quality=$(sed -n 's/.*"quality":\([0-9]*\),"tries":\([0-9]*\),"score":\([0-9.]*\),.*/"quality": \1, "tries": \2, "score": \3,/p' fit.log)
+[ -n "$quality" ] || problem "the log has $(cat fit.log)"
+tr -s '\n ' '  ' <stdout | grep -qF "$quality" || problem "the log has $quality, the profile $(cat stdout)"
+run 0 gpufilter -i small.png -i logged.jpg -o logged/ --format=jpeg --max-bytes=9k -v
+[ "$(grep -c ' with quality [0-9]* by [0-9]* tries, ' stderr)" = 2 ] || problem "stderr: $(cat stderr)"
 run 0 gpufilter -i small.png -o ssim.jpg --device=cpu --target=ssim:0.85
 run 0 gpufilter -i small.png -o named.jpg --device=cpu --target-ssim=0.85
 same ssim.jpg named.jpg

@@ -4,8 +4,9 @@
 #include "gpu_test.h"
 
 #ifdef GF_WITH_CUDA
+#include "bench/likeness.h"
 #include "bench/score.h"
-#include "cuda/measure/coders.h"
+#include "temp_folder.h"
 #include "measure/ssimulacra2.h"
 
 enum { FITS = 1 << 30 };
@@ -60,6 +61,19 @@ static void expect_score(const struct pair *pair, double score)
                  format.channels, format.bits, score, expected);
 }
 
+/* Compares what comes of the exact sums. */
+static void expect_differences(const struct gf_ssimulacra2_measure_picture *found)
+{
+    const struct gf_options options = {.threads = 1};
+    struct gf_likeness expected, likeness;
+    struct gf_error error = {0};
+    assert_ok("CPU",
+              gf_likeness_of(found->original, found->changed, 0, &options, &expected, &error),
+              &error);
+    gf_likeness_set(found->original->format, found->largest, found->sum, found->squares, &likeness);
+    assert_memory_equal(&likeness, &expected, sizeof likeness);
+}
+
 /* Scores pairs of all sizes in one group. Returns how many the device has measured. */
 static int measure_group(int channels, int bits, uint64_t memory)
 {
@@ -78,8 +92,10 @@ static int measure_group(int channels, int bits, uint64_t memory)
     assert_ok("run", gf_ssimulacra2_measurer_run(measurer, pictures, count, &error), &error);
     gf_ssimulacra2_measurer_destroy(measurer);
     for (int i = 0; i < count; i++) {
-        if (pictures[i].measured)
+        if (pictures[i].measured) {
             expect_score(&pairs[i], pictures[i].score);
+            expect_differences(&pictures[i]);
+        }
         measured += pictures[i].measured;
         free_pair(&pairs[i]);
     }
@@ -164,6 +180,71 @@ static void the_chosen_device_scores(void **state)
     free_pair(&pair);
 }
 
+static void write_picture(const struct gf_image *picture, enum gf_file_format format,
+                          const char *path)
+{
+    struct gf_pipeline *pipeline;
+    struct gf_error error = {0};
+    void *data;
+    size_t size;
+    assert_ok("open", gf_pipeline_open("", NULL, &pipeline, &error), &error);
+    assert_ok("encode", gf_pipeline_encode(pipeline, picture, format, &data, &size, &error),
+              &error);
+    save(path, data, size);
+    gf_free(data);
+    gf_pipeline_close(pipeline);
+}
+
+/* Compares two files, on the device first if it is there. Returns whether that has compared. */
+static bool compare_files(struct gf_device_pair *pair, const char *const path[2],
+                          struct gf_likeness *likeness)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_reading reading[2] = {{.count = 0}};
+    struct gf_error error = {0};
+    bool compared = false, found;
+    options.device = pair ? GF_DEVICE_CUDA : GF_DEVICE_CPU;
+    options.threads = 1;
+    for (int i = 0; i < 2; i++)
+        assert_ok(
+            path[i],
+            gf_reading_open(path[i], &options, 1 << GF_MEASURE_SSIMULACRA2, &reading[i], &error),
+            &error);
+    if (pair)
+        assert_ok("device", gf_likeness_on_device(pair, reading, likeness, &compared, &error),
+                  &error);
+    for (int i = 0; i < 2 && !compared; i++)
+        assert_ok(path[i], gf_reading_next(&reading[i], &found, &error), &error);
+    if (!compared)
+        assert_ok("CPU", gf_likeness_of_readings(reading, likeness, &error), &error);
+    gf_reading_close(&reading[0]);
+    gf_reading_close(&reading[1]);
+    return compared;
+}
+
+/* The coders decode JPEGs and marked PNGs; a BMP is the CPU's, and the memory of a pair before is
+ * used again. */
+static void files_are_compared_where_they_are_decoded(void **state)
+{
+    static const int widths[] = {97, 97, 40, 97};
+    need_gpu();
+    struct gf_device_pair on_device = {.pipeline = NULL};
+    assert_int_equal(make_folder(state), 0);
+    for (int i = 0; i < 4; i++) {
+        struct pair pair = make_pair(format_of(widths[i], 71, 3, 8), (uint64_t)i + 2);
+        struct gf_likeness expected, likeness;
+        const char *const files[] = {in_folder("a.png"), in_folder(i < 3 ? "b.jpg" : "c.bmp")};
+        write_picture(&pair.a, GF_FILE_PNG, files[0]);
+        write_picture(&pair.b, i < 3 ? GF_FILE_JPEG : GF_FILE_BMP, files[1]);
+        assert_false(compare_files(NULL, files, &expected));
+        assert_int_equal(compare_files(&on_device, files, &likeness), i < 3);
+        assert_memory_equal(&likeness, &expected, sizeof likeness);
+        free_pair(&pair);
+    }
+    gf_device_pair_close(&on_device);
+    assert_int_equal(remove_folder(state), 0);
+}
+
 /* Prints the milliseconds of pairs, for whoever compares them. */
 static void times_are_printed(void **state)
 {
@@ -197,6 +278,7 @@ int main(void)
         cmocka_unit_test(pictures_may_be_in_the_devices_memory),
         cmocka_unit_test(pictures_may_be_very_tall),
         cmocka_unit_test(the_chosen_device_scores),
+        cmocka_unit_test(files_are_compared_where_they_are_decoded),
         cmocka_unit_test(times_are_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

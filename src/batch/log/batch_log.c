@@ -43,12 +43,12 @@ const struct gf_key_help gf_batch_log_keys[] = {
     {"finished", "when it was done, in seconds since 1970-01-01 UTC"},
     {"device", "what ran: \"cuda:0 NAME\" or \"cpu, N threads\""},
     {"decoder", "what decoded the input: \"cpu\" or \"gpu\", whose pixels are the same"},
-    {"encoder", "what encoded the output: \"cpu\" or \"gpu\", whose bytes are the same"},
+    {"encoder", "what encoded the output, likewise"},
+    {"quality", "that was searched; its *tries* and *score* follow"},
     {"job", "names the chain, the files that it names and the options that the result depends on"},
     {"list", GF_BATCH_LOG_LIST_HELP},
-    {"identity", "the size and the time of the input, by which --resume sees that it has changed; "
-                 "for a member of an archive also those of the archive, or a hash of the member's "
-                 "bytes where the archive is a pipe"},
+    {"identity", "the input's size and time, by which --resume sees a change; of a member also its "
+                 "archive's, or a hash of its bytes where that is a pipe"},
     {0},
 };
 
@@ -70,6 +70,18 @@ struct gf_stage_times gf_stage_times_of(const struct gf_profile *profile)
             *kinds[span->kind] += (span->end_s - span->begin_s) * 1e3;
     }
     return ms;
+}
+
+void gf_batch_fit_text(const struct gf_profile *profile, char text[GF_FIT_FOUND_SIZE])
+{
+    const int length = profile->quality
+                           ? snprintf(text, GF_FIT_FOUND_SIZE, " with quality %d by %d tries",
+                                      profile->quality, profile->tries)
+                           : 0;
+    text[length] = '\0';
+    if (profile->score != 0)
+        snprintf(text + length, GF_FIT_FOUND_SIZE - (size_t)length, " of a score of %.5g",
+                 profile->score);
 }
 
 double gf_batch_log_now(void)
@@ -106,6 +118,11 @@ static void put_entry(FILE *file, const struct gf_batch_log_entry *entry, uint64
     gf_json_string(&json, "device", entry->device ? entry->device : "");
     gf_json_string(&json, "decoder", entry->decoder ? entry->decoder : "");
     gf_json_string(&json, "encoder", entry->encoder ? entry->encoder : "");
+    if (entry->fit.tries) {
+        gf_json_number(&json, "quality", entry->fit.quality, 0);
+        gf_json_number(&json, "tries", entry->fit.tries, 0);
+        gf_json_number(&json, "score", entry->fit.score, 6);
+    }
     gf_json_hash(&json, "job", entry->fingerprint);
     gf_json_hash(&json, "list", list);
     gf_json_string(&json, "identity", entry->identity ? entry->identity : "");

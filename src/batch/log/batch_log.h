@@ -11,6 +11,7 @@
 #include "base/text/json.h"
 #include "batch/names/names.h"
 #include "chain/chain.h"
+#include "codec/common/rows/source.h"
 #include "gpufilter/pipeline.h"
 
 struct gf_input_identity {
@@ -68,8 +69,14 @@ struct gf_batch_log_entry {
     struct gf_stage_times ms;
     /* What processed the picture; NULL: none was processed. */
     const char *device, *decoder, *encoder;
+    struct gf_fit fit;    /* zeros: no quality was searched */
     uint64_t fingerprint; /* a hash of the chain and of the options that the result depends on */
 };
+
+/* Writes what a search for a quality has led to, as in " with quality 74 by 4 tries of a score of
+ * 80.1"; "" if there was none. */
+enum { GF_FIT_FOUND_SIZE = 80 };
+void gf_batch_fit_text(const struct gf_profile *profile, char text[GF_FIT_FOUND_SIZE]);
 
 /* Returns the present time in seconds since 1970. The log states it for each picture. */
 double gf_batch_log_now(void);

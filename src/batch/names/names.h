@@ -83,6 +83,16 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
                                 struct gf_error *error) GF_CHECKED;
 void gf_inputs_free(struct gf_inputs *inputs);
 
+/* A file of each of two folders; NULL: the other one has no partner. */
+struct gf_input_pair {
+    const char *path[2];
+};
+/* Sorts the files of two folders by their names, and pairs them by these and, where that finds no
+ * partner, by the names without the extension. The paths are the lists'; the caller frees *pairs by
+ * free(). */
+enum gf_status gf_inputs_pair(struct gf_inputs list[2], struct gf_input_pair **pairs, size_t *count,
+                              struct gf_error *error) GF_CHECKED;
+
 /* ---- which arguments of -i and -o name archives ---- */
 
 /* Whether an argument of -i or -o names an archive: by its extension, or by "tar:" or "zip:" before

@@ -55,20 +55,22 @@ void gf_batch_picture_done(void *context, int number, const char *path,
     struct gf_batch_worker *const worker = result->worker;
     struct gf_batch *const batch = worker->batch;
     const struct gf_batch_request *const request = batch->request;
-    const struct gf_batch_log_entry entry = {.index = worker->index + 1,
-                                             .input = worker->input->path,
-                                             .identity = worker->identity.text,
-                                             .output = path ? path : result->path,
-                                             .outcome = GF_OUTCOME_DONE,
-                                             .bytes_in = profile->in_bytes,
-                                             .bytes_out = profile->out_bytes,
-                                             .width = profile->in.width,
-                                             .height = profile->in.height,
-                                             .ms = gf_stage_times_of(profile),
-                                             .device = profile->device,
-                                             .decoder = codec(profile->device_decoded),
-                                             .encoder = codec(profile->device_encoded),
-                                             .fingerprint = batch->fingerprint[result->number]};
+    const struct gf_batch_log_entry entry = {
+        .index = worker->index + 1,
+        .input = worker->input->path,
+        .identity = worker->identity.text,
+        .output = path ? path : result->path,
+        .outcome = GF_OUTCOME_DONE,
+        .bytes_in = profile->in_bytes,
+        .bytes_out = profile->out_bytes,
+        .width = profile->in.width,
+        .height = profile->in.height,
+        .ms = gf_stage_times_of(profile),
+        .device = profile->device,
+        .decoder = codec(profile->device_decoded),
+        .encoder = codec(profile->device_encoded),
+        .fit = {.quality = profile->quality, .tries = profile->tries, .score = profile->score},
+        .fingerprint = batch->fingerprint[result->number]};
     if (batch->transfers && result->bytes)
         keep_entry(result, &entry);
     else
@@ -76,11 +78,13 @@ void gf_batch_picture_done(void *context, int number, const char *path,
     if (request->verbose && !gf_batch_is_single(request)) {
         /* gf_fail() makes a single line of the text, even if names in it contain line breaks. */
         struct gf_error line;
-        (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s, %.3f s%s%s",
+        char fit[GF_FIT_FOUND_SIZE];
+        gf_batch_fit_text(profile, fit);
+        (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s%s, %.3f s%s%s",
                       worker->input->path, path ? path : result->path, profile->in.width,
                       profile->in.height, profile->device, codec(profile->device_decoded),
-                      codec(profile->device_encoded), profile->wall_s, *profile->found ? ", " : "",
-                      profile->found);
+                      codec(profile->device_encoded), fit, profile->wall_s,
+                      *profile->found ? ", " : "", profile->found);
         fprintf(worker->notes_file, "p%s\n", line.text);
     }
     pthread_mutex_lock(&batch->lock);

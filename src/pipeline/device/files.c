@@ -188,6 +188,8 @@ static enum gf_status decode_some(struct decoding *decoding, int first, int *cou
     struct gf_buffer_pool *const buffers = &batch->pipeline->buffers;
     size_t bytes;
     *count = find_places(decoding, first, gf_pipeline_file_bytes_most(batch->pipeline), &bytes);
+    /* Pinning waits for the device: pipelines beside others share what is pinned. */
+    buffers->shares = batch->pipeline->options.serial && !batch->pipeline->options.memory_bytes;
     if (bytes && batch->coders) {
         decoding->pinned = gf_buffer_pool_take_host(buffers, bytes);
         GF_ALLOCATED(decoding->pinned, error);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/threads/times.h"
+#include "batch/log/batch_log.h"
 #include "gpufilter/pipeline.h"
 #include "report/text.h"
 
@@ -213,7 +214,8 @@ static void print_row(const struct gf_profile_report_row *row, int width, FILE *
 static void print_summary(const struct gf_profile_report *report, const struct gf_profile *profile,
                           FILE *file)
 {
-    char in[GF_TEXT_FORMAT_SIZE], out[GF_TEXT_FORMAT_SIZE];
+    char in[GF_TEXT_FORMAT_SIZE], out[GF_TEXT_FORMAT_SIZE], fit[GF_FIT_FOUND_SIZE];
+    gf_batch_fit_text(profile, fit);
     if (report->pictures > 1)
         fprintf(file,
                 "pictures   %zu in %.3f ms: %.1f pictures/s; the figures below are their sums, the "
@@ -226,6 +228,8 @@ static void print_summary(const struct gf_profile_report *report, const struct g
     if ((size_t)profile->frames > report->pictures)
         fprintf(file, "frames     %d: %.1f frames/s\n", profile->frames,
                 profile->frames / report->elapsed_s);
+    if (*fit && report->pictures == 1)
+        fprintf(file, "written   %s\n", fit);
     if (report->read_s > 0)
         fprintf(file, "film       read in %.3f ms, written in %.3f ms\n", report->read_s * 1e3,
                 report->write_s * 1e3);
@@ -288,6 +292,7 @@ const struct gf_key_help gf_profile_report_keys[] = {
     {"pictures_per_s", "pictures by the time from the first one's start to the last one's end"},
     {"frames", "of all pictures: an animation has several"},
     {"frames_per_s", "frames by the same time"},
+    {"quality", "as in a log, or null"},
     {"wall_ms", "from the start to the renamed output"},
     {"start_ms", "duration of the CUDA start-up; null where there was none"},
     {"busy_ms", "time during which at least one stage was busy"},
@@ -307,7 +312,7 @@ const struct gf_key_help gf_profile_report_keys[] = {
     {"stages.bytes", "moved: samples of a codec, copied, or read and written by a stage"},
     {"stages.gb_s", "bytes / busy time, in 10^9 bytes a second"},
     {"stages.peak_percent",
-     "gb_s in percent of the peak of what the stage uses; null: there is no such peak"},
+     "gb_s in percent of the peak of what the stage uses; null: there is none"},
     {"spans",
      "a list of what ran when, for the page; null where there are more than 4096. Of each, a list: "
      "index in stages (-1: the CUDA start-up), lane (-1: the reader or the writer), begin and end "
@@ -385,6 +390,10 @@ void gf_profile_report_json(const struct gf_profile_report *report,
     gf_json_number(&json, "frames", profile->frames, 0);
     gf_json_number(&json, "frames_per_s",
                    report->elapsed_s > 0 ? profile->frames / report->elapsed_s : NAN, 3);
+    const bool searched = profile->tries && report->pictures == 1;
+    gf_json_number(&json, "quality", searched ? profile->quality : NAN, 0);
+    gf_json_number(&json, "tries", searched ? profile->tries : NAN, 0);
+    gf_json_number(&json, "score", searched && profile->score != 0 ? profile->score : NAN, 6);
     gf_json_number(&json, "wall_ms", profile->wall_s * 1e3, 6);
     gf_json_number(&json, "start_ms", start_s > 0 ? start_s * 1e3 : NAN, 6);
     gf_json_number(&json, "busy_ms", report->union_s * 1e3, 6);
