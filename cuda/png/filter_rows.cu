@@ -212,8 +212,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 cudaError_t gf_png_filter_load(void)
 {
-    struct cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, filter_kernel);
+    return load_all(filter_kernel);
 }
 
 cudaError_t gf_png_filter_launch(const struct png_group *group, cudaStream_t stream)

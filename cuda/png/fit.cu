@@ -344,8 +344,7 @@ static __global__ void __launch_bounds__(FIT_THREADS)
 
 cudaError_t gf_png_fit_load(void)
 {
-    struct cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, fit_kernel);
+    return load_all(fit_kernel);
 }
 
 cudaError_t gf_png_fit_launch(const struct png_group *group, cudaStream_t stream)

@@ -203,12 +203,6 @@ static __global__ void __launch_bounds__(WARP)
     search_all(search, 0, search.whole, ~0u, distances);
 }
 
-cudaError_t gf_png_repeats_load(void)
-{
-    struct cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, repeats_kernel);
-}
-
 void gf_png_repeats_launch(const struct png_group *group, unsigned first, unsigned count,
                            cudaStream_t stream)
 {
@@ -270,14 +264,6 @@ static __global__ void __launch_bounds__(MARK_THREADS)
     }
     if (CODING == RUNS && runs && threadIdx.x % WARP == 0)
         atomicAdd(&group.counts[index].runs, runs);
-}
-
-cudaError_t gf_png_match_load(void)
-{
-    struct cudaFuncAttributes attributes;
-    cudaError_t status = cudaFuncGetAttributes(&attributes, mark_kernel<RUNS>);
-    GF_THEN(status, cudaFuncGetAttributes(&attributes, mark_kernel<REPEATS>));
-    return status == cudaSuccess ? gf_png_repeats_load() : status;
 }
 
 cudaError_t gf_png_match_launch(const struct png_group *group, cudaStream_t stream)
@@ -353,10 +339,9 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
     }
 }
 
-cudaError_t gf_png_count_load(void)
+cudaError_t gf_png_match_load(void)
 {
-    struct cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, count_kernel);
+    return load_all(mark_kernel<RUNS>, mark_kernel<REPEATS>, repeats_kernel, count_kernel);
 }
 
 cudaError_t gf_png_count_launch(const struct png_group *group, cudaStream_t stream)
