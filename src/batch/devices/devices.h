@@ -61,7 +61,6 @@ struct gf_cost_choice {
 
 /* Returns the cost of one stage, or of all stages of a plan, for one picture: nanoseconds of one
  * thread of the CPU, or of the GPU. */
-double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda);
 double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *figures, bool cuda);
 /* Returns the figure for decoding or encoding a file format on the CPU. *times becomes a factor for
  * the figure, for a file that holds more bytes than usual, or a PNG that is compressed harder. With
