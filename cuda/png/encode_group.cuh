@@ -108,11 +108,6 @@ static __host__ __device__ __forceinline__ unsigned granules_in(unsigned size)
     return (size + GRANULE - 1) / GRANULE;
 }
 
-static inline unsigned smaller(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns the largest size of a stripe's chunk in bytes. */
 static inline uint64_t chunk_most(uint64_t size)
 {

@@ -50,17 +50,12 @@ static unsigned row_bytes(struct gf_format format)
     return (unsigned)gf_row_bytes(format);
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Adds a stripe. The memory of the output contains the candidates for repeats first. */
 static void add_stripe(struct png_part *part, uint64_t size)
 {
     part->stripes++;
     part->granules += granules_of(size);
-    part->output += larger(chunk_most(size), granules_of(size) * sizeof(uint16_t));
+    part->output += max(chunk_most(size), granules_of(size) * sizeof(uint16_t));
 }
 
 static struct png_part part_of(struct gf_format format)
@@ -100,7 +95,6 @@ extern "C" bool gf_png_encoder_takes(struct gf_format format)
     return format.channels <= 4 && (format.bits == 8 || format.bits == 16);
 }
 
-/* Describes the stripes of picture `index`. */
 static void describe_stripes(struct gf_png_encoder *encoder, struct gf_format format, int index)
 {
     struct png_group *const group = &encoder->group;
@@ -116,8 +110,8 @@ static void describe_stripes(struct gf_png_encoder *encoder, struct gf_format fo
         stripe->first = y == 0;
         stripe->last = y + stripe->rows == format.height;
         encoder->granules += granules_of(stripe->size);
-        group->granules_most = (unsigned)larger(group->granules_most, granules_of(stripe->size));
-        group->rows_most = (int)larger((uint64_t)group->rows_most, (uint64_t)stripe->rows);
+        group->granules_most = max(group->granules_most, (unsigned)granules_of(stripe->size));
+        group->rows_most = max(group->rows_most, stripe->rows);
     }
 }
 
@@ -255,7 +249,7 @@ static unsigned turns_of(const struct gf_png_encoder *encoder)
 {
     const uint64_t bytes = encoder->granules * GRANULE / TURN_BYTES;
     const unsigned least = (encoder->group.count + TURN_STRIPES_MOST - 1) / TURN_STRIPES_MOST;
-    unsigned turns = smaller(encoder->group.count, TURNS_MOST);
+    unsigned turns = min(encoder->group.count, (unsigned)TURNS_MOST);
     turns = bytes < turns ? (unsigned)bytes : turns;
     return turns > least ? turns : least;
 }
@@ -322,7 +316,6 @@ static enum gf_status fetch_chunks(struct gf_png_encoder *encoder, unsigned turn
     return GF_OK;
 }
 
-/* Notes the addresses of the pictures' chunks. */
 static void note_chunks(struct gf_png_encoder *encoder)
 {
     for (int i = 0, stripe = 0; i < encoder->placed; i++) {

@@ -270,8 +270,8 @@ cudaError_t gf_png_match_launch(const struct png_group *group, cudaStream_t stre
 {
     const unsigned needed = blocks_for(group->granules_most, MARK_THREADS);
     for (unsigned first = 0; first < group->count; first += GRID_ROWS_MAX) {
-        const unsigned count = smaller(group->count - first, GRID_ROWS_MAX);
-        const dim3 grid(smaller(needed, MARK_BLOCKS), count);
+        const unsigned count = min(group->count - first, (unsigned)GRID_ROWS_MAX);
+        const dim3 grid(min(needed, (unsigned)MARK_BLOCKS), count);
         mark_kernel<RUNS><<<grid, MARK_THREADS, 0, stream>>>(*group, first);
         gf_png_repeats_launch(group, first, count, stream);
         mark_kernel<REPEATS><<<grid, MARK_THREADS, 0, stream>>>(*group, first);
@@ -348,8 +348,8 @@ cudaError_t gf_png_count_launch(const struct png_group *group, cudaStream_t stre
 {
     const unsigned needed = blocks_for(group->granules_most, COUNT_THREADS);
     for (unsigned first = 0; first < group->count; first += GRID_ROWS_MAX) {
-        const dim3 grid(smaller(needed, COUNT_BLOCKS),
-                        smaller(group->count - first, GRID_ROWS_MAX));
+        const dim3 grid(min(needed, (unsigned)COUNT_BLOCKS),
+                        min(group->count - first, (unsigned)GRID_ROWS_MAX));
         for (int coding = RUNS; coding < CODINGS; coding++)
             count_kernel<<<grid, COUNT_THREADS, 0, stream>>>(*group, first, coding);
     }

@@ -243,7 +243,6 @@ static __device__ void put_stored(struct writer *writer, const struct png_stripe
     }
 }
 
-/* The granules of a thread. */
 struct own_granules {
     /* What each granule writes; only `end`, the number of its bytes, if the stripe is stored. */
     struct written written[OWN];
