@@ -140,8 +140,7 @@ static struct gf_launch launch_of(const struct gf_lane *lane, const struct gf_st
                                   const struct gf_view *out, void *scratch,
                                   struct gf_view *pictures)
 {
-    struct gf_launch launch;
-    memset(&launch, 0, sizeof launch);
+    struct gf_launch launch = {};
     launch.stage = stage;
     launch.in = *in;
     launch.out = *out;

@@ -48,9 +48,8 @@ static constexpr uint64_t BLOCKS_TIMES_SCANS_MOST = 1u << 25;
 
 static struct jpeg_codes describe_codes(const struct gf_jpeg_huffman *table, unsigned *beyond)
 {
-    struct jpeg_codes codes;
+    struct jpeg_codes codes = {};
     int code = 0, index = 0, longer_first = -1, end = 0;
-    memset(&codes, 0, sizeof codes);
     memcpy(codes.symbols, table->symbols, sizeof codes.symbols);
     for (int length = 1; length <= CODE_MOST; length++, code <<= 1) {
         const int count = table->counts[length];
@@ -214,8 +213,7 @@ static struct jpeg_amounts amounts_of(const struct jpeg_picture *picture,
                                       const struct jpeg_stream *stream)
 {
     const uint64_t bits = 8ull * stream->raw_bytes;
-    struct jpeg_amounts amounts;
-    memset(&amounts, 0, sizeof amounts);
+    struct jpeg_amounts amounts = {};
     amounts.pictures = 1;
     amounts.tables = !stream->shares_tables;
     amounts.raw = stream->is_tile ? 0 : aligned(stream->raw_bytes);
@@ -385,10 +383,9 @@ struct gf_jpeg_decoder : coder {
 extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size,
                                           int reduction)
 {
-    struct gf_jpeg_decode_picture from;
+    struct gf_jpeg_decode_picture from = {};
     struct jpeg_picture picture;
     struct jpeg_stream stream;
-    memset(&from, 0, sizeof from);
     from.header = header;
     from.size = size;
     from.reduction = reduction;
@@ -479,9 +476,8 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     GF_TRY(coder_reserve_pinned(decoder, host.described_bytes, 0, (int)count, error));
     host = lay_out(decoder->pinned, amounts);
     struct jpeg_layout device = lay_out(decoder->memory, amounts);
-    struct jpeg_amounts before;
+    struct jpeg_amounts before = {};
     struct coder_copies copies;
-    memset(&before, 0, sizeof before);
     copies.count = 0;
     CODER_TRY(decoder, coder_mark(decoder, 0, decoder->stream));
     if (tiles)
@@ -546,8 +542,7 @@ static enum gf_status run_groups(struct gf_jpeg_decoder *decoder, struct member 
 {
     const unsigned bits = choose_subsequence(decoder, pictures, count);
     enum gf_status status = GF_OK;
-    struct jpeg_amounts sum;
-    memset(&sum, 0, sizeof sum);
+    struct jpeg_amounts sum = {};
     for (int i = 0; i < count && !status; i++) {
         struct member *member = &members[sum.pictures];
         pictures[i].decoded = false;
