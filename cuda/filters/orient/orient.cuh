@@ -1,7 +1,6 @@
 /* Shared declarations of the kernels of mirrors and transpositions. */
 #pragma once
 
-#include <stdint.h>
 #include <string.h>
 
 #include "cuda/common/launch.cuh"

@@ -230,7 +230,6 @@ static __device__ __forceinline__ void load_weights(const float *from, float *to
     }
 }
 
-/* Loads the weights of a window for a group. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 load_all_weights(const Columns<CONFIG> &columns, float (&weight)[CONFIG::SPAN][CONFIG::GROUP])

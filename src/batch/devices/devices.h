@@ -43,7 +43,6 @@ struct gf_cost_work {
     bool uses[GF_FIGURES_MAX];        /* the figures that determined the times above */
 };
 
-/* The pace of one device. */
 struct gf_batch_pace {
     double inputs_a_second; /* inputs done per second; 0: unknown */
     double busy;            /* share of all processors' time that this pace takes, 0..1 */

@@ -157,7 +157,6 @@ enum gf_status gf_output_add_folder(struct gf_output *output, const char *target
     return folder->fd >= 0 ? GF_OK : gf_output_fail_folder(output, error);
 }
 
-/* Makes the folders on the way to a file within a folder. */
 static void make_folders(int folder, const char *name)
 {
     char path[200];
