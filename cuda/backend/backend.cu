@@ -429,9 +429,7 @@ extern "C" enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *opt
     static const struct gf_backend_calls calls = make_calls();
     const int device = options->device;
     GF_TRY(gf_device_start(device, gf_cuda_device_starter, error));
-    struct cuda_backend *const opened = (struct cuda_backend *)calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_NEW(struct cuda_backend, opened, error);
     opened->base.calls = &calls;
     opened->options = *options;
     opened->has_budget = options->budget;

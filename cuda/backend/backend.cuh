@@ -222,12 +222,6 @@ void gf_cuda_drop_pictures(struct cuda_backend *cuda);
 /* guest.cu defines this function. */
 void gf_cuda_add_batch_calls(struct gf_backend_calls *calls);
 
-/* Converts `count` pictures to numbers of the given form; guest.cu defines this function. All
- * pictures and `values` are in the memory of the device. */
-cudaError_t gf_cuda_to_floats(const struct gf_image *images, int count,
-                              const struct gf_float_form *form, void *values, int multiprocessors,
-                              cudaStream_t stream);
-
 /* pyramid.cu defines these functions. */
 enum gf_status gf_cuda_halve(struct gf_backend *backend, const struct gf_view *levels, int count,
                              struct gf_error *error);

@@ -96,11 +96,10 @@ static enum gf_status start_clock(int index, struct cuda_device *device, struct 
 enum gf_status gf_cuda_device_starter(int index, struct gf_error *error)
 {
     struct cuda_device *const device = gf_cuda_device_state(index);
-    struct description description;
+    struct description description = {};
     pthread_t describer;
     device->begin_s = gf_now();
     GF_TRY(start_driver(index, error));
-    memset(&description, 0, sizeof description);
     description.index = index;
     const bool beside = !pthread_create(&describer, NULL, describe, &description);
     enum gf_status status = create_context(index, error);

@@ -303,9 +303,11 @@ static size_t bytes_of_numbers(const struct gf_image *images, int count,
     return numbers * gf_number_bytes(form->type);
 }
 
-cudaError_t gf_cuda_to_floats(const struct gf_image *images, int count,
-                              const struct gf_float_form *form, void *values, int multiprocessors,
-                              cudaStream_t stream)
+/* Converts `count` pictures to numbers of the given form. All pictures and `values` are in the
+ * memory of the device. */
+static cudaError_t make_floats(const struct gf_image *images, int count,
+                               const struct gf_float_form *form, void *values, int multiprocessors,
+                               cudaStream_t stream)
 {
     unsigned char *to = (unsigned char *)values;
     cudaError_t code = cudaSuccess;
@@ -388,7 +390,7 @@ static enum gf_status to_floats(struct gf_backend *backend, const struct gf_imag
                             &known, error));
     }
     GF_CUDA_TRY(
-        gf_cuda_to_floats(images, count, form, values, info.multiprocessors, (cudaStream_t)stream),
+        make_floats(images, count, form, values, info.multiprocessors, (cudaStream_t)stream),
         cuda->options.device, error);
     return GF_OK;
 }
@@ -416,8 +418,7 @@ static enum gf_status from_floats(struct gf_backend *backend, const struct gf_fl
     if (code == cudaSuccess)
         code =
             cudaMemcpyAsync(&far, there, sizeof far, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
-    if (code == cudaSuccess)
-        code = cudaStreamSynchronize((cudaStream_t)stream);
+    GF_THEN(code, cudaStreamSynchronize((cudaStream_t)stream));
     if (code == cudaSuccess && far != ULLONG_MAX)
         code = cudaMemcpy(&bits, (const char *)source->values + far * bytes, bytes,
                           cudaMemcpyDeviceToHost);
@@ -486,9 +487,7 @@ enum gf_status gf_cuda_owns(struct gf_backend *backend, const void *memory, size
 enum gf_status gf_cuda_guest_open(struct gf_backend *backend, struct gf_spans *spans,
                                   struct gf_lane **lane, struct gf_error *error)
 {
-    struct cuda_lane *const opened = (struct cuda_lane *)calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_NEW(struct cuda_lane, opened, error);
     opened->base.backend = backend;
     opened->base.spans = spans;
     opened->is_guest = true;

@@ -76,9 +76,7 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
                                  struct gf_lane **lane, struct gf_error *error)
 {
     const int device = backend_of(backend)->options.device;
-    struct cuda_lane *const opened = (struct cuda_lane *)calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_NEW(struct cuda_lane, opened, error);
     opened->base.backend = backend;
     opened->base.spans = spans;
     opened->base.index = index;
@@ -142,8 +140,7 @@ static struct gf_launch launch_of(const struct gf_lane *lane, const struct gf_st
                                   const struct gf_view *out, void *scratch,
                                   struct gf_view *pictures)
 {
-    struct gf_launch launch;
-    memset(&launch, 0, sizeof launch);
+    struct gf_launch launch = {};
     launch.stage = stage;
     launch.in = *in;
     launch.out = *out;
@@ -280,8 +277,7 @@ static enum gf_status load_lightness_tables(struct cuda_lane *lane, struct stati
     if (statistic->table_bits == bits)
         return GF_OK;
     void *const tables = gf_lightness_tables(bits, &size);
-    if (!tables)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(tables, error);
     struct cuda_backend *const cuda = backend_of(lane->base.backend);
     give_memory(cuda, statistic->tables);
     statistic->table_bits = 0;
@@ -311,8 +307,7 @@ static enum gf_status reserve(struct cuda_backend *cuda, struct gf_error *error)
     statistic->taken = (unsigned long long *)gf_cuda_pinned_piece(device, statistic->bytes);
     if (!statistic->count)
         return gf_cuda_fail(error, device, "cudaMalloc", cudaErrorMemoryAllocation);
-    if (!statistic->taken)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(statistic->taken, error);
     statistic->capacity = statistic->bytes;
     return GF_OK;
 }

@@ -319,9 +319,7 @@ static struct device_picture *find(uint64_t id, int device)
 static enum gf_status add(struct cuda_backend *cuda, const struct gf_picture *picture,
                           struct device_picture **added, struct gf_error *error)
 {
-    struct device_picture *const made = (struct device_picture *)calloc(1, sizeof *made);
-    if (!made)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_NEW(struct device_picture, made, error);
     const enum gf_status status = copy_picture(cuda, &picture->image, &made->view, error);
     if (status) {
         free(made);
@@ -374,8 +372,7 @@ static enum gf_status hold(struct cuda_backend *cuda, const struct gf_picture *p
         return GF_OK;
     struct device_picture **const grown = (struct device_picture **)realloc(
         cuda->held, (size_t)(cuda->held_count + 1) * sizeof *cuda->held);
-    if (!grown)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(grown, error);
     cuda->held = grown;
     enum gf_status status = take_from_budget(cuda, picture, error);
     if (status)

@@ -172,8 +172,7 @@ static enum gf_status open_timer(struct gf_lane *lane, int runs, struct timer *t
     timer->flush_bytes = 2 * (size_t)(cache_bytes > 0 ? cache_bytes : 64 << 20);
     timer->flush = lane->backend->calls->alloc(lane->backend, timer->flush_bytes);
     timer->event = (cudaEvent_t *)calloc(2 * (size_t)runs, sizeof *timer->event);
-    if (!timer->event)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(timer->event, error);
     if (!timer->flush)
         return gf_fail(error, GF_ERROR_DEVICE_MEMORY, "no device memory to flush the cache with");
     for (int i = 0; i < 2 * runs; i++)

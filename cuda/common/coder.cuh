@@ -59,12 +59,9 @@ void coder_close(struct coder *coder);
     { \
         const int marks = sizeof(struct gf_##NAME##_steps) / sizeof(float) + 1; \
         static_assert(marks <= CODER_MARKS_MOST, "a coder holds all marks"); \
-        struct gf_##NAME##r *const made = (struct gf_##NAME##r *)calloc(1, sizeof *made); \
-        if (!made) \
-            return gf_fail_memory(error); \
+        GF_NEW(struct gf_##NAME##r, made, error); \
         enum gf_status status = coder_open(made, device, memory_most, marks, error); \
-        if (!status) \
-            status = prepare(made, error); \
+        GF_THEN(status, prepare(made, error)); \
         if (status) \
             gf_##NAME##r_destroy(made); \
         else \
@@ -90,6 +87,16 @@ void coder_close(struct coder *coder);
     { \
         coder->times = (float *)steps; \
     }
+
+/* For coders that have no other members to create and to free. */
+static inline enum gf_status prepare_nothing(struct coder *, struct gf_error *)
+{
+    return GF_OK;
+}
+
+static inline void clear_nothing(struct coder *)
+{
+}
 
 /* Returns an error from the calling function, which must have a parameter `error`, if the CUDA call
  * fails. */
@@ -198,8 +205,7 @@ static enum gf_status begin_group(struct encoder<Part> *encoder, int count, stru
     free(encoder->parts);
     encoder->indices = (int *)malloc((size_t)count * sizeof *encoder->indices);
     encoder->parts = (Part *)malloc((size_t)count * sizeof *encoder->parts);
-    if (!encoder->indices || !encoder->parts)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(encoder->indices && encoder->parts, error);
     encoder->capacity = count;
     return GF_OK;
 }

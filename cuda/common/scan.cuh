@@ -5,7 +5,6 @@
 
 #include "cuda/common/launch.cuh"
 
-/* Returns the sum of the values of all lanes of the warp. */
 template <class T> static __device__ __forceinline__ T warp_sum(T value)
 {
 #pragma unroll

@@ -259,7 +259,6 @@ static void decode_frame(struct member *member)
         snprintf(member->why, sizeof member->why, "%s", why);
 }
 
-/* Returns the pixels of a frame. */
 static int64_t pixels_of(const struct gf_heif_coded *coded)
 {
     return (int64_t)coded->tile_width * coded->tile_height;

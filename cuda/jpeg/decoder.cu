@@ -38,23 +38,6 @@ struct jpeg_layout {
     uint64_t described_bytes, bytes;
 };
 
-/* Describes a single picture, with `subsequence_bits` bits in a subsequence. Returns false if the
- * GPU cannot decode the picture, or if its scan is too short for its size. */
-bool gf_jpeg_describe(const struct gf_jpeg_decode_picture *from, unsigned subsequence_bits,
-                      struct jpeg_picture *picture, struct jpeg_stream *stream);
-
-/* Returns the numbers of elements that the picture needs. */
-struct jpeg_amounts gf_jpeg_picture_amounts(const struct jpeg_picture *picture,
-                                            const struct jpeg_stream *stream);
-void gf_jpeg_amounts_add(struct jpeg_amounts *sum, const struct jpeg_amounts *other);
-
-/* Changes the description of a single picture to the description of picture number `index` of a
- * group. The picture's elements follow the elements counted in `before`. */
-void gf_jpeg_place(const struct jpeg_described *described, unsigned index,
-                   const struct jpeg_amounts *before, const struct gf_jpeg_header *header);
-
-struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amounts *amounts);
-
 enum { MARKER_BYTES = 2, BLOCK_BITS_LEAST = 2, CODE_MOST = 16 };
 static constexpr size_t RAW_MOST = (1u << 29) - 4 * SLACK_WORDS; /* the most bytes of a scan, since
                                                                   * a number of bits has 32 bits */
@@ -65,9 +48,8 @@ static constexpr uint64_t BLOCKS_TIMES_SCANS_MOST = 1u << 25;
 
 static struct jpeg_codes describe_codes(const struct gf_jpeg_huffman *table, unsigned *beyond)
 {
-    struct jpeg_codes codes;
+    struct jpeg_codes codes = {};
     int code = 0, index = 0, longer_first = -1, end = 0;
-    memset(&codes, 0, sizeof codes);
     memcpy(codes.symbols, table->symbols, sizeof codes.symbols);
     for (int length = 1; length <= CODE_MOST; length++, code <<= 1) {
         const int count = table->counts[length];
@@ -201,8 +183,10 @@ static bool describe_bytes(const struct jpeg_picture *picture, unsigned bytes,
            (uint64_t)(stream->intervals - 1) * MARKER_BYTES < bytes;
 }
 
-bool gf_jpeg_describe(const struct gf_jpeg_decode_picture *from, unsigned subsequence_bits,
-                      struct jpeg_picture *picture, struct jpeg_stream *stream)
+/* Describes a single picture, with `subsequence_bits` bits in a subsequence. Returns false if the
+ * GPU cannot decode the picture, or if its scan is too short for its size. */
+static bool describe(const struct gf_jpeg_decode_picture *from, unsigned subsequence_bits,
+                     struct jpeg_picture *picture, struct jpeg_stream *stream)
 {
     const struct gf_jpeg_header *const header = from->header;
     if (header->scans)
@@ -224,12 +208,12 @@ bool gf_jpeg_describe(const struct gf_jpeg_decode_picture *from, unsigned subseq
     return describe_bytes(picture, (unsigned)(from->size - header->scan), stream);
 }
 
-struct jpeg_amounts gf_jpeg_picture_amounts(const struct jpeg_picture *picture,
-                                            const struct jpeg_stream *stream)
+/* Returns the numbers of elements that the picture needs. */
+static struct jpeg_amounts amounts_of(const struct jpeg_picture *picture,
+                                      const struct jpeg_stream *stream)
 {
     const uint64_t bits = 8ull * stream->raw_bytes;
-    struct jpeg_amounts amounts;
-    memset(&amounts, 0, sizeof amounts);
+    struct jpeg_amounts amounts = {};
     amounts.pictures = 1;
     amounts.tables = !stream->shares_tables;
     amounts.raw = stream->is_tile ? 0 : aligned(stream->raw_bytes);
@@ -249,7 +233,7 @@ struct jpeg_amounts gf_jpeg_picture_amounts(const struct jpeg_picture *picture,
     return amounts;
 }
 
-void gf_jpeg_amounts_add(struct jpeg_amounts *sum, const struct jpeg_amounts *other)
+static void add_amounts(struct jpeg_amounts *sum, const struct jpeg_amounts *other)
 {
     sum->pictures += other->pictures;
     sum->tables += other->tables;
@@ -273,12 +257,14 @@ static void fill(unsigned *array, uint64_t first, uint64_t count, unsigned value
         array[first + i] = value;
 }
 
-void gf_jpeg_place(const struct jpeg_described *described, unsigned index,
-                   const struct jpeg_amounts *before, const struct gf_jpeg_header *header)
+/* Changes the description of a single picture to the description of picture number `index` of a
+ * group. The picture's elements follow the elements counted in `before`. */
+static void place(const struct jpeg_described *described, unsigned index,
+                  const struct jpeg_amounts *before, const struct gf_jpeg_header *header)
 {
     struct jpeg_picture *const picture = &described->pictures[index];
     struct jpeg_stream *const stream = &described->streams[index];
-    const struct jpeg_amounts own = gf_jpeg_picture_amounts(picture, stream);
+    const struct jpeg_amounts own = amounts_of(picture, stream);
     picture->first_block = (unsigned)before->blocks;
     if (!stream->is_tile)
         stream->raw = before->raw;
@@ -326,7 +312,7 @@ static cudaError_t order_scans(const struct jpeg_described *described, unsigned 
     return status;
 }
 
-struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amounts *amounts)
+static struct jpeg_layout lay_out(unsigned char *memory, const struct jpeg_amounts *amounts)
 {
     struct arena arena = {memory, 0};
     struct jpeg_layout layout;
@@ -397,17 +383,16 @@ struct gf_jpeg_decoder : coder {
 extern "C" uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size,
                                           int reduction)
 {
-    struct gf_jpeg_decode_picture from;
+    struct gf_jpeg_decode_picture from = {};
     struct jpeg_picture picture;
     struct jpeg_stream stream;
-    memset(&from, 0, sizeof from);
     from.header = header;
     from.size = size;
     from.reduction = reduction;
-    if (!gf_jpeg_describe(&from, SUBSEQUENCE_LEAST, &picture, &stream))
+    if (!describe(&from, SUBSEQUENCE_LEAST, &picture, &stream))
         return 0;
-    const struct jpeg_amounts amounts = gf_jpeg_picture_amounts(&picture, &stream);
-    return gf_jpeg_lay_out(NULL, &amounts).bytes;
+    const struct jpeg_amounts amounts = amounts_of(&picture, &stream);
+    return lay_out(NULL, &amounts).bytes;
 }
 
 /* Clears the coefficients and the DC values of the pictures of several scans. Pictures that follow
@@ -437,10 +422,10 @@ static enum gf_status launch(struct gf_jpeg_decoder *decoder, struct jpeg_layout
     cudaStream_t const stream = decoder->stream;
     const bool single = group->scanned < group->count;
     CODER_TRY(decoder, coder_mark(decoder, 1, stream));
-    if (single)
+    if (single) {
         CODER_TRY(decoder, gf_jpeg_unstuff(group, stream));
-    if (single)
         CODER_TRY(decoder, gf_jpeg_prepare(group, stream));
+    }
     CODER_TRY(decoder, coder_mark(decoder, 2, stream));
     if (single)
         CODER_TRY(decoder, gf_jpeg_synchronise(group, stream));
@@ -485,15 +470,14 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
                                 const struct jpeg_amounts *amounts, const unsigned char *tiles,
                                 struct gf_error *error)
 {
-    struct jpeg_layout host = gf_jpeg_lay_out(NULL, amounts);
+    struct jpeg_layout host = lay_out(NULL, amounts);
     const unsigned count = (unsigned)amounts->pictures;
     GF_TRY(coder_reserve(decoder, host.bytes, (int)count, error));
     GF_TRY(coder_reserve_pinned(decoder, host.described_bytes, 0, (int)count, error));
-    host = gf_jpeg_lay_out(decoder->pinned, amounts);
-    struct jpeg_layout device = gf_jpeg_lay_out(decoder->memory, amounts);
-    struct jpeg_amounts before;
+    host = lay_out(decoder->pinned, amounts);
+    struct jpeg_layout device = lay_out(decoder->memory, amounts);
+    struct jpeg_amounts before = {};
     struct coder_copies copies;
-    memset(&before, 0, sizeof before);
     copies.count = 0;
     CODER_TRY(decoder, coder_mark(decoder, 0, decoder->stream));
     if (tiles)
@@ -501,15 +485,15 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
                   coder_copy(decoder, &copies, (void *)device.group.raw, tiles, amounts->raw));
     for (unsigned i = 0; i < count; i++) {
         const struct member *const member = &members[i];
-        const struct jpeg_amounts own = gf_jpeg_picture_amounts(&member->about, &member->stream);
+        const struct jpeg_amounts own = amounts_of(&member->about, &member->stream);
         if (!tiles)
             CODER_TRY(decoder, coder_copy(decoder, &copies, (void *)(device.group.raw + before.raw),
                                           member->data + raw_begin(member->header),
                                           member->stream.raw_bytes));
         host.described.pictures[i] = member->about;
         host.described.streams[i] = member->stream;
-        gf_jpeg_place(&host.described, i, &before, member->header);
-        gf_jpeg_amounts_add(&before, &own);
+        place(&host.described, i, &before, member->header);
+        add_amounts(&before, &own);
     }
     if (amounts->scans)
         CODER_TRY(decoder, order_scans(&host.described, count));
@@ -558,20 +542,19 @@ static enum gf_status run_groups(struct gf_jpeg_decoder *decoder, struct member 
 {
     const unsigned bits = choose_subsequence(decoder, pictures, count);
     enum gf_status status = GF_OK;
-    struct jpeg_amounts sum;
-    memset(&sum, 0, sizeof sum);
+    struct jpeg_amounts sum = {};
     for (int i = 0; i < count && !status; i++) {
         struct member *member = &members[sum.pictures];
         pictures[i].decoded = false;
         if (pictures[i].tiles || !fits(&pictures[i]) ||
-            !gf_jpeg_describe(&pictures[i], bits, &member->about, &member->stream))
+            !describe(&pictures[i], bits, &member->about, &member->stream))
             continue;
-        const struct jpeg_amounts own = gf_jpeg_picture_amounts(&member->about, &member->stream);
+        const struct jpeg_amounts own = amounts_of(&member->about, &member->stream);
         struct jpeg_amounts with = sum;
-        gf_jpeg_amounts_add(&with, &own);
-        if (gf_jpeg_lay_out(NULL, &own).bytes > decoder->memory_most)
+        add_amounts(&with, &own);
+        if (lay_out(NULL, &own).bytes > decoder->memory_most)
             continue;
-        if (gf_jpeg_lay_out(NULL, &with).bytes > decoder->memory_most) {
+        if (lay_out(NULL, &with).bytes > decoder->memory_most) {
             status = run_group(decoder, members, &sum, NULL, error);
             members[0] = *member;
             member = &members[0];
@@ -630,7 +613,7 @@ static bool describe_tile(const struct gf_jpeg_decode_picture *from, int tile,
             !suits(coded, header))
             return false;
         header->ycc = coded->ycc;
-        if (!gf_jpeg_describe(&alone, SUBSEQUENCE_LEAST, about, &member->stream))
+        if (!describe(&alone, SUBSEQUENCE_LEAST, about, &member->stream))
             return false;
     }
     const int x = tile % coded->columns * coded->tile_width,
@@ -656,9 +639,9 @@ extern "C" uint64_t gf_jpeg_tiles_bytes(const struct gf_jpeg_decode_picture *pic
     struct member member;
     if (!describe_tile(picture, 0, NULL, &header, &member))
         return 0;
-    const struct jpeg_amounts own = gf_jpeg_picture_amounts(&member.about, &member.stream);
+    const struct jpeg_amounts own = amounts_of(&member.about, &member.stream);
     const uint64_t tiles = (uint64_t)picture->tiles->columns * picture->tiles->rows,
-                   least = gf_jpeg_lay_out(NULL, &own).bytes + aligned(member.stream.raw_bytes),
+                   least = lay_out(NULL, &own).bytes + aligned(member.stream.raw_bytes),
                    all = tiles * least;
     return all < ENOUGH ? all : least > ENOUGH ? least : ENOUGH;
 }
@@ -680,14 +663,14 @@ static bool take_tiles(const struct gf_jpeg_decoder *decoder,
                            member))
             return false;
         const struct jpeg_stream *const stream = &member->stream;
-        const struct jpeg_amounts own = gf_jpeg_picture_amounts(&member->about, stream);
+        const struct jpeg_amounts own = amounts_of(&member->about, stream);
         const uint64_t low = stream->raw < *begin ? stream->raw : *begin,
                        own_end = stream->raw + stream->raw_bytes,
                        high = own_end > end ? own_end : end;
         struct jpeg_amounts with = *sum;
-        gf_jpeg_amounts_add(&with, &own);
+        add_amounts(&with, &own);
         with.raw = high - low;
-        if (gf_jpeg_lay_out(NULL, &with).bytes > decoder->memory_most)
+        if (lay_out(NULL, &with).bytes > decoder->memory_most)
             break;
         member->picture = picture;
         *sum = with;
@@ -730,8 +713,7 @@ extern "C" enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
 {
     struct member *const members =
         (struct member *)malloc((size_t)(count ? count : 1) * sizeof *members);
-    if (!members)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(members, error);
     coder_begin_times(decoder);
     enum gf_status status = run_groups(decoder, members, pictures, count, error);
     for (int i = 0; i < count && !status; i++)
@@ -747,13 +729,4 @@ extern "C" void gf_jpeg_decoder_cut(struct gf_jpeg_decoder *decoder, unsigned su
     decoder->subsequence_bits = subsequence_bits;
 }
 
-static enum gf_status prepare_device(struct gf_jpeg_decoder *, struct gf_error *)
-{
-    return GF_OK;
-}
-
-static void clear(struct gf_jpeg_decoder *)
-{
-}
-
-DEFINE_CODER(jpeg_decode, prepare_device, clear)
+DEFINE_CODER(jpeg_decode, prepare_nothing, clear_nothing)

@@ -138,8 +138,7 @@ bool gf_jpeg_describe_scans(const struct gf_jpeg_header *header, const struct jp
     for (int i = 0; i < header->scans; i++) {
         const struct gf_jpeg_scan *const from = &header->list[i];
         unsigned number_of_component[3] = {0, 0, 0};
-        struct jpeg_scan scan;
-        memset(&scan, 0, sizeof scan);
+        struct jpeg_scan scan = {};
         scan.kind = kind_of(from);
         scan.begin = from->begin - begin;
         scan.end = from->end - begin;

@@ -39,7 +39,6 @@ struct component_blocks {
     unsigned last_column, mcus_across, mcu_blocks, first_block;
 };
 
-/* Rows of samples. */
 struct surface {
     unsigned char *data;
     unsigned pitch; /* the distance between rows, in bytes */

@@ -200,7 +200,6 @@ static __device__ __forceinline__ bool has_bits(struct walk *walk)
     return walk->at <= walk->limit;
 }
 
-/* Returns the next 32 bits. */
 static __device__ __forceinline__ uint32_t next_bits(const struct walk &walk)
 {
     return walk.high;

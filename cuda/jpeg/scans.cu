@@ -145,7 +145,6 @@ static __device__ __forceinline__ bool decode_values(struct walk *walk, const st
     return true;
 }
 
-/* Decodes one more bit of each DC value. */
 static __device__ __forceinline__ bool decode_dc_bits(struct walk *walk, const struct work &work,
                                                       unsigned first, unsigned end)
 {

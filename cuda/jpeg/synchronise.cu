@@ -41,7 +41,6 @@ static __host__ __device__ __forceinline__ unsigned table_bytes(unsigned beyond)
     return (unsigned)(PAIRS * WALK_PAIR * sizeof(uint32_t) + beyond * sizeof(uint16_t));
 }
 
-/* Loads the tables to shared memory. */
 static __device__ __forceinline__ struct source
 load_source(uint32_t *shared, const struct jpeg_group &group, unsigned picture)
 {

@@ -58,7 +58,6 @@ struct gf_png_encode_steps {
 
 GF_CODER(png_encode)
 
-/* Whether the encoder accepts pictures of that format. */
 bool gf_png_encoder_takes(struct gf_format format);
 /* Returns the bytes of device memory that a picture of a group needs, without the picture
  * itself. */

@@ -104,9 +104,7 @@ static __global__ void __launch_bounds__(END_THREADS)
 
 cudaError_t gf_png_crc_load(void)
 {
-    struct cudaFuncAttributes attributes;
-    const cudaError_t status = cudaFuncGetAttributes(&attributes, crc_kernel);
-    return status == cudaSuccess ? cudaFuncGetAttributes(&attributes, end_kernel) : status;
+    return load_all(crc_kernel, end_kernel);
 }
 
 cudaError_t gf_png_crc_launch(const struct png_group *group, unsigned first, unsigned count,

@@ -266,7 +266,8 @@ static __global__ void __launch_bounds__(CRC_THREADS)
         atomicOr(group.flags + idat.picture, 1u);
 }
 
-cudaError_t gf_png_check_chunks(const struct png_decode_group *group,
+/* Flags pictures with a chunk whose checksum is wrong, and joins the data of chunks to streams. */
+static cudaError_t check_chunks(const struct png_decode_group *group,
                                 const struct crc_tables *tables, cudaStream_t stream)
 {
     check_kernel<<<group->chunk_count, CRC_THREADS, 0, stream>>>(*group, tables);
@@ -296,7 +297,7 @@ static enum gf_status launch(struct gf_png_decoder *decoder, const struct png_de
                                        cudaMemcpyHostToDevice, stream));
     CODER_TRY(decoder, cudaMemsetAsync(device->adlers, 0, device->returned_bytes, stream));
     CODER_TRY(decoder, end_step(decoder, 1));
-    CODER_TRY(decoder, gf_png_check_chunks(group, decoder->tables, stream));
+    CODER_TRY(decoder, check_chunks(group, decoder->tables, stream));
     CODER_TRY(decoder, gf_png_inflate_parts(group, stream));
     CODER_TRY(decoder, gf_png_inflate_rest(group, stream));
     CODER_TRY(decoder, end_step(decoder, 2));
@@ -394,8 +395,7 @@ extern "C" enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
 {
     struct gf_png_decode_picture **const members =
         (struct gf_png_decode_picture **)malloc((size_t)(count ? count : 1) * sizeof *members);
-    if (!members)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(members, error);
     coder_begin_times(decoder);
     const enum gf_status status = run_groups(decoder, members, pictures, count, error);
     if (status) /* the caller may free the files after this call */

@@ -108,11 +108,6 @@ static __host__ __device__ __forceinline__ unsigned granules_in(unsigned size)
     return (size + GRANULE - 1) / GRANULE;
 }
 
-static inline unsigned smaller(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns the largest size of a stripe's chunk in bytes. */
 static inline uint64_t chunk_most(uint64_t size)
 {
@@ -139,13 +134,19 @@ cudaError_t gf_png_crc_launch(const struct png_group *group, unsigned first, uns
 uint64_t gf_png_pack_states(uint64_t granules,
                             unsigned stripes); /* number of words for look_back() */
 
+/* Loads the kernels, as asking for their attributes does. */
+template <class... Kernel> static inline cudaError_t load_all(Kernel *...kernel)
+{
+    struct cudaFuncAttributes attributes;
+    cudaError_t status = cudaSuccess;
+    (void)((status = cudaFuncGetAttributes(&attributes, kernel)) || ...);
+    return status;
+}
+
 /* Each function loads the kernels of a file. */
 cudaError_t gf_png_filter_load(void);
 cudaError_t gf_png_match_load(void);
-cudaError_t gf_png_repeats_load(void);
-cudaError_t gf_png_count_load(void);
 cudaError_t gf_png_fit_load(void);
-cudaError_t gf_png_place_load(void);
 cudaError_t gf_png_pack_load(void);
 cudaError_t gf_png_crc_load(void);
 

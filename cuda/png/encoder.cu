@@ -42,19 +42,6 @@ struct gf_png_encoder : encoder<png_part> {
 /* Plans rounds: the pictures that a round encodes, the memory that they need, and the addresses of
  * their arrays in device memory. */
 
-struct png_part gf_png_part(struct gf_format format);
-/* Chooses waiting pictures while memory suffices, and marks pictures that would never fit. Returns
- * 0 if no picture is left. */
-uint64_t gf_png_choose(struct gf_png_encoder *encoder, int count);
-/* Allocates memory for the chosen pictures, describes them, and sets encoder->group. */
-enum gf_status gf_png_lay_out(struct gf_png_encoder *encoder,
-                              const struct gf_png_encode_picture *pictures, int count,
-                              struct gf_error *error);
-/* Return the bytes of descriptions at the start of device memory, and the bytes from group.counts
- * on that must be zero. */
-uint64_t gf_png_descriptions_bytes(const struct gf_png_encoder *encoder);
-uint64_t gf_png_zeroed_bytes(const struct gf_png_encoder *encoder);
-
 /* ARRAYS: number of aligned arrays in device memory. */
 enum { ARRAYS = 16, OUTPUT_MARGIN = 16 };
 
@@ -63,20 +50,15 @@ static unsigned row_bytes(struct gf_format format)
     return (unsigned)gf_row_bytes(format);
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Adds a stripe. The memory of the output contains the candidates for repeats first. */
 static void add_stripe(struct png_part *part, uint64_t size)
 {
     part->stripes++;
     part->granules += granules_of(size);
-    part->output += larger(chunk_most(size), granules_of(size) * sizeof(uint16_t));
+    part->output += max(chunk_most(size), granules_of(size) * sizeof(uint16_t));
 }
 
-struct png_part gf_png_part(struct gf_format format)
+static struct png_part part_of(struct gf_format format)
 {
     struct png_part part = {};
     const int rows = gf_png_mark_rows(row_bytes(format), format.height);
@@ -104,7 +86,7 @@ static uint64_t part_bytes(const struct png_part *part)
 
 extern "C" uint64_t gf_png_encoder_bytes(struct gf_format format)
 {
-    const struct png_part part = gf_png_part(format);
+    const struct png_part part = part_of(format);
     return part_bytes(&part) + fixed_bytes();
 }
 
@@ -113,12 +95,6 @@ extern "C" bool gf_png_encoder_takes(struct gf_format format)
     return format.channels <= 4 && (format.bits == 8 || format.bits == 16);
 }
 
-uint64_t gf_png_choose(struct gf_png_encoder *encoder, int count)
-{
-    return choose_pictures(encoder, count, fixed_bytes(), part_bytes);
-}
-
-/* Describes the stripes of picture `index`. */
 static void describe_stripes(struct gf_png_encoder *encoder, struct gf_format format, int index)
 {
     struct png_group *const group = &encoder->group;
@@ -134,8 +110,8 @@ static void describe_stripes(struct gf_png_encoder *encoder, struct gf_format fo
         stripe->first = y == 0;
         stripe->last = y + stripe->rows == format.height;
         encoder->granules += granules_of(stripe->size);
-        group->granules_most = (unsigned)larger(group->granules_most, granules_of(stripe->size));
-        group->rows_most = (int)larger((uint64_t)group->rows_most, (uint64_t)stripe->rows);
+        group->granules_most = max(group->granules_most, (unsigned)granules_of(stripe->size));
+        group->rows_most = max(group->rows_most, stripe->rows);
     }
 }
 
@@ -165,13 +141,15 @@ static void describe(struct gf_png_encoder *encoder, const struct gf_png_encode_
     encoder->states = gf_png_pack_states(encoder->granules, encoder->group.count);
 }
 
-uint64_t gf_png_descriptions_bytes(const struct gf_png_encoder *encoder)
+/* Returns the bytes of descriptions at the start of device memory. */
+static uint64_t descriptions_bytes(const struct gf_png_encoder *encoder)
 {
     return aligned((uint64_t)encoder->placed * sizeof *encoder->pictures) +
            encoder->group.count * sizeof *encoder->stripes;
 }
 
-uint64_t gf_png_zeroed_bytes(const struct gf_png_encoder *encoder)
+/* Returns the bytes from group.counts on that must be zero. */
+static uint64_t zeroed_bytes(const struct gf_png_encoder *encoder)
 {
     return (uint64_t)((unsigned char *)(encoder->group.states + encoder->states) -
                       (unsigned char *)encoder->group.counts);
@@ -227,7 +205,8 @@ static unsigned chosen_stripes(const struct gf_png_encoder *encoder, int count)
     return stripes;
 }
 
-enum gf_status gf_png_lay_out(struct gf_png_encoder *encoder,
+/* Allocates memory for the chosen pictures, describes them, and sets encoder->group. */
+static enum gf_status lay_out(struct gf_png_encoder *encoder,
                               const struct gf_png_encode_picture *pictures, int count,
                               struct gf_error *error)
 {
@@ -248,10 +227,10 @@ static enum gf_status launch_first(struct gf_png_encoder *encoder, struct gf_err
     const struct png_group *const group = &encoder->group;
     const cudaStream_t stream = encoder->stream;
     CODER_TRY(encoder,
-              cudaMemcpyAsync(encoder->memory, encoder->pinned, gf_png_descriptions_bytes(encoder),
+              cudaMemcpyAsync(encoder->memory, encoder->pinned, descriptions_bytes(encoder),
                               cudaMemcpyHostToDevice, stream));
     CODER_TRY(encoder, coder_mark(encoder, 0, stream));
-    CODER_TRY(encoder, cudaMemsetAsync(group->counts, 0, gf_png_zeroed_bytes(encoder), stream));
+    CODER_TRY(encoder, cudaMemsetAsync(group->counts, 0, zeroed_bytes(encoder), stream));
     CODER_TRY(encoder, gf_png_filter_launch(group, stream));
     CODER_TRY(encoder, gf_png_match_launch(group, stream));
     CODER_TRY(encoder, gf_png_count_launch(group, stream));
@@ -270,7 +249,7 @@ static unsigned turns_of(const struct gf_png_encoder *encoder)
 {
     const uint64_t bytes = encoder->granules * GRANULE / TURN_BYTES;
     const unsigned least = (encoder->group.count + TURN_STRIPES_MOST - 1) / TURN_STRIPES_MOST;
-    unsigned turns = smaller(encoder->group.count, TURNS_MOST);
+    unsigned turns = min(encoder->group.count, (unsigned)TURNS_MOST);
     turns = bytes < turns ? (unsigned)bytes : turns;
     return turns > least ? turns : least;
 }
@@ -337,7 +316,6 @@ static enum gf_status fetch_chunks(struct gf_png_encoder *encoder, unsigned turn
     return GF_OK;
 }
 
-/* Notes the addresses of the pictures' chunks. */
 static void note_chunks(struct gf_png_encoder *encoder)
 {
     for (int i = 0, stripe = 0; i < encoder->placed; i++) {
@@ -355,7 +333,7 @@ static enum gf_status run_round(struct gf_png_encoder *encoder,
                                 const struct gf_png_encode_picture *pictures, int count,
                                 struct gf_error *error)
 {
-    GF_TRY(gf_png_lay_out(encoder, pictures, count, error));
+    GF_TRY(lay_out(encoder, pictures, count, error));
     const unsigned turns = turns_of(encoder);
     GF_TRY(launch_first(encoder, error));
     GF_TRY(launch_turns(encoder, turns, error));
@@ -370,8 +348,8 @@ extern "C" enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
 {
     GF_TRY(begin_group(encoder, count, error));
     for (int i = 0; i < count; i++)
-        encoder->parts[i] = gf_png_part(pictures[i].in.format);
-    while (gf_png_choose(encoder, count))
+        encoder->parts[i] = part_of(pictures[i].in.format);
+    while (choose_pictures(encoder, count, fixed_bytes(), part_bytes))
         GF_TRY(run_round(encoder, pictures, count, error));
     for (int i = 0; i < count; i++) {
         const struct png_part *const part = encoder->parts + i;
@@ -389,9 +367,7 @@ static enum gf_status load_kernels(const struct gf_png_encoder *encoder, struct 
     const double begin_s = gf_now();
     CODER_TRY(encoder, gf_png_filter_load());
     CODER_TRY(encoder, gf_png_match_load());
-    CODER_TRY(encoder, gf_png_count_load());
     CODER_TRY(encoder, gf_png_fit_load());
-    CODER_TRY(encoder, gf_png_place_load());
     CODER_TRY(encoder, gf_png_pack_load());
     CODER_TRY(encoder, gf_png_crc_load());
     gf_start_note(GF_START_KERNELS, begin_s);

@@ -212,15 +212,14 @@ static __global__ void __launch_bounds__(THREADS)
 
 cudaError_t gf_png_filter_load(void)
 {
-    struct cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, filter_kernel);
+    return load_all(filter_kernel);
 }
 
 cudaError_t gf_png_filter_launch(const struct png_group *group, cudaStream_t stream)
 {
-    const unsigned across = smaller((unsigned)group->rows_most, ROW_BLOCKS);
+    const unsigned across = min((unsigned)group->rows_most, (unsigned)ROW_BLOCKS);
     for (unsigned first = 0; first < group->count; first += GRID_ROWS_MAX) {
-        const dim3 grid(across, smaller(group->count - first, GRID_ROWS_MAX));
+        const dim3 grid(across, min(group->count - first, (unsigned)GRID_ROWS_MAX));
         filter_kernel<<<grid, THREADS, 0, stream>>>(*group, first);
     }
     return cudaGetLastError();

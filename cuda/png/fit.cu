@@ -1,6 +1,7 @@
 /* The codes of each stripe, and the head of its block. */
 #include <stdint.h>
 
+#include "codec/png/deflate/code_lengths.h"
 #include "cuda/common/launch.cuh"
 #include "cuda/png/encode_group.cuh"
 
@@ -65,23 +66,6 @@ static __device__ void find_depths(struct code_room *room, int nodes)
     }
 }
 
-/* Shortens codes that are too long, by lengthening shorter codes until all of them fit. Only one
- * thread calls this function. */
-static __device__ void bound_lengths(int *of_length, int longest)
-{
-    unsigned taken = 0;
-    for (int length = 1; length <= longest; length++)
-        taken += (unsigned)of_length[length] << (longest - length);
-    for (; taken > 1u << longest; taken--) {
-        int length = longest - 1;
-        while (!of_length[length])
-            length--;
-        of_length[length]--;
-        of_length[length + 1] += 2;
-        of_length[longest]--;
-    }
-}
-
 /* Computes gf_huffman_lengths(). All threads call this function, with `symbols` frequencies and
  * lengths in shared memory. */
 static __device__ void find_lengths(struct code_room *room, const unsigned *frequency, int symbols,
@@ -111,7 +95,7 @@ static __device__ void find_lengths(struct code_room *room, const unsigned *freq
         atomicAdd(room->of_length + (room->depth[own] < longest ? room->depth[own] : longest), 1);
     __syncthreads();
     if (own == 0)
-        bound_lengths(room->of_length, longest);
+        gf_huffman_bound(room->of_length, longest);
     __syncthreads();
     int length = longest;
     for (int end = 0; length >= 1 && own >= (end += room->of_length[length]);)
@@ -197,19 +181,11 @@ static __device__ void add_run(struct fit_room *room, int length, int run)
         add_token(room, length, 0, 0);
 }
 
-/* Returns the number of symbols up to the last symbol that occurs, but at least `least`. */
-static __device__ int used(const uint8_t *lengths, int symbols, int least)
-{
-    while (symbols > least && !lengths[symbols - 1])
-        symbols--;
-    return symbols;
-}
-
 /* Converts the code lengths to tokens. Only one thread calls this function. */
 static __device__ void make_tokens(struct fit_room *room)
 {
-    room->literals = used(room->lengths, SYMBOLS, END + 1);
-    room->distances = used(room->lengths + SYMBOLS, DISTANCES, 1);
+    room->literals = gf_huffman_used(room->lengths, SYMBOLS, END + 1);
+    room->distances = gf_huffman_used(room->lengths + SYMBOLS, DISTANCES, 1);
     room->tokens = 0;
     for (int i = 0; i < LENGTH_SYMBOLS; i++)
         room->length_frequency[i] = 0;
@@ -263,7 +239,6 @@ static __device__ unsigned make_head(struct fit_room *room, bool last)
     return 32 * bits.words + bits.count;
 }
 
-/* Returns the number of extra bits after a symbol. */
 static __device__ __forceinline__ unsigned extra_bits(int symbol)
 {
     if (symbol < FIRST_LENGTH + 4 || symbol == SYMBOLS - 1)
@@ -344,8 +319,7 @@ static __global__ void __launch_bounds__(FIT_THREADS)
 
 cudaError_t gf_png_fit_load(void)
 {
-    struct cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, fit_kernel);
+    return load_all(fit_kernel);
 }
 
 cudaError_t gf_png_fit_launch(const struct png_group *group, cudaStream_t stream)

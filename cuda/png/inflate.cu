@@ -77,11 +77,6 @@ struct shared {
     bool final, good;
 };
 
-static __device__ __forceinline__ unsigned smaller_of(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- the head of a block ---- */
 
 /* Reads the head at a bit of the stripe. The first warp calls this function. */
@@ -232,7 +227,7 @@ static __device__ __forceinline__ void copy_alone(unsigned char *to, unsigned le
 {
     enum { STEP = 4 };
     for (unsigned i = 0; i < length;) {
-        const unsigned some = smaller_of(smaller_of(STEP, distance), length - i);
+        const unsigned some = min(min((unsigned)STEP, distance), length - i);
         unsigned char byte[STEP];
 #pragma unroll
         for (unsigned k = 0; k < STEP; k++)
@@ -271,12 +266,12 @@ static __device__ void copy_matches(const struct png_stripe &stripe, unsigned co
         const uint64_t match = first + lane < count ? stripe.matches[first + lane] : 0;
         const unsigned at = (unsigned)match, length = (unsigned)(match >> MATCH_LENGTH) & 511,
                        distance = (unsigned)(match >> MATCH_DISTANCE),
-                       needs = at - distance + smaller_of(length, distance);
+                       needs = at - distance + min(length, distance);
         bool waits = length > 0;
         for (unsigned waiting = __ballot_sync(~0u, waits); waiting;) {
             unsigned there = lane < WARPS ? marks[lane] : ~0u;
             for (unsigned step = WARP / 2; step; step /= 2)
-                there = smaller_of(there, __shfl_xor_sync(~0u, there, step));
+                there = min(there, __shfl_xor_sync(~0u, there, step));
             __threadfence_block();
             const bool now = waits && needs <= there;
             if (!__any_sync(~0u, now)) {
@@ -328,12 +323,11 @@ struct part {
 static __device__ __forceinline__ void open_part(struct part *part, const struct window *window,
                                                  unsigned total, const struct shared *shared)
 {
-    const unsigned index = threadIdx.x,
-                   from = smaller_of(window->bit + index * window->each, total);
+    const unsigned index = threadIdx.x, from = min(window->bit + index * window->each, total);
     struct nothing nothing;
     bool ended;
     part->start = from;
-    part->bound = smaller_of(from + window->each, total);
+    part->bound = min(from + window->each, total);
     if (!index || from == total)
         return;
     go_to(&part->reader, from > window->bit + LEAD ? from - LEAD : window->bit);
@@ -450,7 +444,7 @@ static __device__ bool unpack_codes(const struct png_stripe &stripe, struct part
     } while (!window->ended);
     /* The next block is probably as long as this one, and should fit in a window. */
     const unsigned like = (window->bit - begin) / PARTS * 17 / 16 + 4;
-    window->each = like < PART_LEAST ? PART_LEAST : smaller_of(like, PART_MOST);
+    window->each = like < PART_LEAST ? PART_LEAST : min(like, (unsigned)PART_MOST);
     return true;
 }
 
@@ -461,7 +455,7 @@ static __device__ bool unpack(const struct png_stripe &stripe, struct shared *sh
     struct window window = {8 * before, 0, PART_FIRST, false};
     struct part part;
     unsigned blocks =
-        smaller_of(BLOCKS_LEAST + stripe.filtered_bytes / BLOCK_BYTES, (unsigned)BLOCKS_MOST);
+        min(BLOCKS_LEAST + stripe.filtered_bytes / BLOCK_BYTES, (unsigned)BLOCKS_MOST);
     bool final = false;
     part.reader.words = (const unsigned *)(stripe.packed - before);
     part.reader.end = (before + stripe.packed_bytes + 3) / 4;

@@ -185,11 +185,6 @@ static __device__ bool ends_well(struct reader *reader, unsigned total, bool fin
     return window_of(reader) == 0xffff0000 && reader->at + 32 == total;
 }
 
-static __device__ unsigned smaller_of(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
 /* The state of a thread's part. */
 struct part {
     struct reader reader; /* the reader at the end of the part, after the part was decoded */
@@ -206,13 +201,13 @@ static __device__ __forceinline__ void open_part(struct part *part, const struct
     const unsigned index = threadIdx.x, before = (unsigned)((uintptr_t)stripe.packed % 4),
                    begin = shared->begin, total = shared->total,
                    each = max((total - begin + PARTS - 1) / PARTS, (unsigned)PART_LEAST),
-                   from = smaller_of(begin + index * each, total);
+                   from = min(begin + index * each, total);
     struct reader *const reader = &part->reader;
     struct nothing nothing;
     reader->words = (const unsigned *)(stripe.packed - before);
     reader->end = (before + stripe.packed_bytes + 3) / 4;
     part->start = from;
-    part->bound = smaller_of(from + each, total);
+    part->bound = min(from + each, total);
     if (!index || from == total)
         return;
     go_to(reader, from > begin + LEAD ? from - LEAD : begin);

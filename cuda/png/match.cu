@@ -203,12 +203,6 @@ static __global__ void __launch_bounds__(WARP)
     search_all(search, 0, search.whole, ~0u, distances);
 }
 
-cudaError_t gf_png_repeats_load(void)
-{
-    struct cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, repeats_kernel);
-}
-
 void gf_png_repeats_launch(const struct png_group *group, unsigned first, unsigned count,
                            cudaStream_t stream)
 {
@@ -272,20 +266,12 @@ static __global__ void __launch_bounds__(MARK_THREADS)
         atomicAdd(&group.counts[index].runs, runs);
 }
 
-cudaError_t gf_png_match_load(void)
-{
-    struct cudaFuncAttributes attributes;
-    cudaError_t status = cudaFuncGetAttributes(&attributes, mark_kernel<RUNS>);
-    GF_THEN(status, cudaFuncGetAttributes(&attributes, mark_kernel<REPEATS>));
-    return status == cudaSuccess ? gf_png_repeats_load() : status;
-}
-
 cudaError_t gf_png_match_launch(const struct png_group *group, cudaStream_t stream)
 {
     const unsigned needed = blocks_for(group->granules_most, MARK_THREADS);
     for (unsigned first = 0; first < group->count; first += GRID_ROWS_MAX) {
-        const unsigned count = smaller(group->count - first, GRID_ROWS_MAX);
-        const dim3 grid(smaller(needed, MARK_BLOCKS), count);
+        const unsigned count = min(group->count - first, (unsigned)GRID_ROWS_MAX);
+        const dim3 grid(min(needed, (unsigned)MARK_BLOCKS), count);
         mark_kernel<RUNS><<<grid, MARK_THREADS, 0, stream>>>(*group, first);
         gf_png_repeats_launch(group, first, count, stream);
         mark_kernel<REPEATS><<<grid, MARK_THREADS, 0, stream>>>(*group, first);
@@ -353,18 +339,17 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
     }
 }
 
-cudaError_t gf_png_count_load(void)
+cudaError_t gf_png_match_load(void)
 {
-    struct cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, count_kernel);
+    return load_all(mark_kernel<RUNS>, mark_kernel<REPEATS>, repeats_kernel, count_kernel);
 }
 
 cudaError_t gf_png_count_launch(const struct png_group *group, cudaStream_t stream)
 {
     const unsigned needed = blocks_for(group->granules_most, COUNT_THREADS);
     for (unsigned first = 0; first < group->count; first += GRID_ROWS_MAX) {
-        const dim3 grid(smaller(needed, COUNT_BLOCKS),
-                        smaller(group->count - first, GRID_ROWS_MAX));
+        const dim3 grid(min(needed, (unsigned)COUNT_BLOCKS),
+                        min(group->count - first, (unsigned)GRID_ROWS_MAX));
         for (int coding = RUNS; coding < CODINGS; coding++)
             count_kernel<<<grid, COUNT_THREADS, 0, stream>>>(*group, first, coding);
     }

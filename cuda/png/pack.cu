@@ -96,13 +96,6 @@ static __global__ void __launch_bounds__(HEAD_THREADS)
         put_bits(group.out, 8 * (chunk.at + CHUNK_HEAD + chunk.size - 2), 0xffff, 16);
 }
 
-cudaError_t gf_png_place_load(void)
-{
-    struct cudaFuncAttributes attributes;
-    const cudaError_t status = cudaFuncGetAttributes(&attributes, place_kernel);
-    return status == cudaSuccess ? cudaFuncGetAttributes(&attributes, head_kernel) : status;
-}
-
 cudaError_t gf_png_place_launch(const struct png_group *group, cudaStream_t stream)
 {
     place_kernel<<<1, PLACE_THREADS, 0, stream>>>(*group);
@@ -250,7 +243,6 @@ static __device__ void put_stored(struct writer *writer, const struct png_stripe
     }
 }
 
-/* The granules of a thread. */
 struct own_granules {
     /* What each granule writes; only `end`, the number of its bytes, if the stripe is stored. */
     struct written written[OWN];
@@ -368,8 +360,7 @@ uint64_t gf_png_pack_states(uint64_t granules, unsigned stripes)
 
 cudaError_t gf_png_pack_load(void)
 {
-    struct cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, pack_kernel);
+    return load_all(place_kernel, head_kernel, pack_kernel);
 }
 
 cudaError_t gf_png_pack_launch(const struct png_group *group, unsigned first, unsigned count,

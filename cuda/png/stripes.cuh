@@ -70,9 +70,6 @@ uint64_t gf_png_matches_most(uint64_t filtered_bytes);
 
 struct crc_tables;
 
-/* Flags pictures with a chunk whose checksum is wrong, and joins the data of chunks to streams. */
-cudaError_t gf_png_check_chunks(const struct png_decode_group *group,
-                                const struct crc_tables *tables, cudaStream_t stream);
 /* Decompresses the stripes of marked pictures that consist of one block without matches other than
  * runs. */
 cudaError_t gf_png_inflate_parts(const struct png_decode_group *group, cudaStream_t stream);

@@ -171,21 +171,13 @@ extern "C" enum gf_status gf_yuv_decoder_run(struct gf_yuv_decoder *decoder,
         bytes += pictures[i].decoded ? own : 0;
         chosen += pictures[i].decoded;
     }
-    enum gf_status status = chosen ? coder_reserve(decoder, bytes, chosen, error) : GF_OK;
-    if (!status && chosen)
-        status = run(decoder, pictures, count, error);
+    if (!chosen)
+        return GF_OK;
+    enum gf_status status = coder_reserve(decoder, bytes, chosen, error);
+    GF_THEN(status, run(decoder, pictures, count, error));
     if (status) /* the caller may free the frames after this call */
         (void)cudaStreamSynchronize(decoder->stream);
     return status;
 }
 
-static enum gf_status prepare(struct gf_yuv_decoder *, struct gf_error *)
-{
-    return GF_OK;
-}
-
-static void clear(struct gf_yuv_decoder *)
-{
-}
-
-DEFINE_CODER(yuv_decode, prepare, clear)
+DEFINE_CODER(yuv_decode, prepare_nothing, clear_nothing)

@@ -107,20 +107,10 @@ static cudaError_t launch(const struct job &job, int channels, cudaStream_t stre
     const int rows = job.yuv.half_height ? job.chroma_height : job.yuv.height;
     const unsigned blocks = blocks_of(job.yuv.width, rows);
     const dim3 threads(BLOCK_ACROSS, BLOCK_DOWN);
-    switch (channels) {
-    case 1:
-        from_rows<In, Out, 1><<<blocks, threads, 0, stream>>>(job);
-        break;
-    case 2:
-        from_rows<In, Out, 2><<<blocks, threads, 0, stream>>>(job);
-        break;
-    case 3:
-        from_rows<In, Out, 3><<<blocks, threads, 0, stream>>>(job);
-        break;
-    default:
-        from_rows<In, Out, 4><<<blocks, threads, 0, stream>>>(job);
-    }
-    return cudaGetLastError();
+    return (cudaError_t)for_channels(channels, [&](auto constant) -> int {
+        from_rows<In, Out, decltype(constant)::value><<<blocks, threads, 0, stream>>>(job);
+        return cudaGetLastError();
+    });
 }
 
 static cudaError_t convert(const struct gf_yuv_encode_picture *picture, unsigned char *planes,
@@ -196,13 +186,4 @@ extern "C" enum gf_status gf_yuv_encoder_run(struct gf_yuv_encoder *encoder,
     return run(encoder, pictures, count, error);
 }
 
-static enum gf_status prepare(struct gf_yuv_encoder *, struct gf_error *)
-{
-    return GF_OK;
-}
-
-static void clear(struct gf_yuv_encoder *)
-{
-}
-
-DEFINE_CODER(yuv_encode, prepare, clear)
+DEFINE_CODER(yuv_encode, prepare_nothing, clear_nothing)

@@ -29,7 +29,7 @@ static inline enum gf_status gf_fail_memory(struct gf_error *error)
 
 /* Declares `name`, a new structure of zeros, or returns from the calling function as above. */
 #define GF_NEW(type, name, error) \
-    type *const name = calloc(1, sizeof *name); \
+    type *const name = (type *)calloc(1, sizeof *name); \
     GF_ALLOCATED(name, error)
 
 /* Returns from the calling function with the status of `call` if it fails. It is for functions that

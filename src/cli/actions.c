@@ -61,8 +61,7 @@ enum gf_status gf_act_account(const struct gf_command *command, struct gf_error 
     GF_THEN(status, gf_report_open(command->page + sizeof form - 1, &output, error));
     GF_THEN(status, add_all(command, account, error));
     GF_THEN(status, gf_report_write(output, put, account, error));
-    if (output)
-        gf_output_close(output);
+    gf_output_close(output);
     GF_THEN(status, gf_account_conclude(account, error));
     if (!status && !command->quiet && *error->text)
         gf_message_print("", error->text);

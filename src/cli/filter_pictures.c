@@ -320,7 +320,7 @@ static enum gf_status open_template(const struct gf_session *session, int index,
         *folder = status ? NULL : gf_template_folder(template);
     }
     if (!status && !*folder)
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        status = gf_fail_memory(error);
     if (!status && several && template->has_number && (command->skip_existing || command->update))
         status = gf_fail(error, GF_ERROR_USAGE,
                          "%.120s: {n} may be the number of another picture in the next run: with "
@@ -543,10 +543,8 @@ static void close_session(struct gf_session *session)
     free(session->fetch);
     free(session->store);
     free(session->probe);
-    if (session->trace)
-        gf_output_close(session->trace);
-    if (session->page)
-        gf_output_close(session->page);
+    gf_output_close(session->trace);
+    gf_output_close(session->page);
 }
 
 static enum gf_status find_devices(struct gf_session *session, int *count, struct gf_error *error)

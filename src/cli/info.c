@@ -121,8 +121,7 @@ static enum gf_status read_file(struct run *run, const struct gf_input_name *ite
         status = gf_input_rewind(input, error);
     if (!status && run->pipeline)
         status = gf_pipeline_count(run->pipeline, input, levels, error);
-    if (input)
-        gf_input_close(input);
+    gf_input_close(input);
     return status;
 }
 
@@ -407,8 +406,7 @@ enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *er
     GF_THEN(status, command->duplicates ? find_duplicates(run, error) : examine_all(run, error));
     gf_cells_leave();
     gf_memory_budget_close(&run->budget);
-    if (run->pipeline)
-        gf_pipeline_close(run->pipeline);
+    gf_pipeline_close(run->pipeline);
     gf_inputs_free(&run->inputs);
     free(run->repeated);
     free(run);

@@ -99,8 +99,7 @@ static enum gf_status encode(struct fitted_sink *sink, struct gf_output *file,
     GF_TRY(sink->type->create(&order, &encoder, error));
     enum gf_status status =
         encoder->write(encoder, picture->format.height, picture->data, picture->pitch, error);
-    if (!status)
-        status = encoder->finish(encoder, error);
+    GF_THEN(status, encoder->finish(encoder, error));
     encoder->close(encoder);
     return status ? status : gf_output_commit(file, error);
 }
@@ -112,8 +111,7 @@ static enum gf_status decode(const struct fitted_sink *sink, const void *file, s
     struct gf_source *source = NULL;
     GF_TRY(gf_input_open_memory(file, size, gf_output_name(sink->output), &input, error));
     enum gf_status status = sink->type->open(input, &sink->options, &source, error);
-    if (!status)
-        status = gf_source_read_all(source, picture, error);
+    GF_THEN(status, gf_source_read_all(source, picture, error));
     if (source)
         source->close(source);
     gf_input_close(input);
@@ -127,10 +125,9 @@ static enum gf_status find_score(const struct fitted_sink *sink, const void *fil
     const int threads = gf_codec_threads(&sink->options);
     struct gf_image decoded = {.data = NULL};
     enum gf_status status = decode(sink, file, size, &decoded, error);
-    if (!status)
-        status = sink->options.target_ssim > 0
-                     ? gf_ssim(&sink->picture, &decoded, threads, score, NULL, error)
-                     : gf_ssimulacra2(&sink->picture, &decoded, threads, score, error);
+    GF_THEN(status, sink->options.target_ssim > 0
+                        ? gf_ssim(&sink->picture, &decoded, threads, score, NULL, error)
+                        : gf_ssimulacra2(&sink->picture, &decoded, threads, score, error));
     gf_image_free(&decoded);
     return status;
 }
@@ -258,8 +255,7 @@ static enum gf_status search(struct fitted_sink *sink, struct gf_error *error)
         const double factor = error_of(&options, sink->score) / usual_error(quality);
         over = less ? options.max_bytes && sink->bytes > (double)options.max_bytes : over;
         bound[less] = (struct bound){quality, sink->score != 0 ? factor : 0};
-        if (!status)
-            status = gf_time_check(error);
+        GF_THEN(status, gf_time_check(error));
     }
     if (!status && (!sink->best || isnan(sink->score)))
         return fail_unreached(sink, error);
@@ -305,9 +301,7 @@ enum gf_status gf_fitted_sink_open(const struct gf_file_type *type, struct gf_ou
                                    struct gf_format format, const struct gf_options *options,
                                    struct gf_sink **sink, struct gf_error *error)
 {
-    struct fitted_sink *const opened = calloc(1, sizeof *opened);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_NEW(struct fitted_sink, opened, error);
     const enum gf_status status = gf_image_alloc(&opened->picture, format, error);
     if (status) {
         free(opened);

@@ -283,7 +283,7 @@ static enum gf_status put_density_in_exif(struct gf_metadata *kept, const struct
     if (!wanted || gf_exif_add_density(&kept->exif, kept->density_x, kept->density_y))
         return GF_OK;
     gf_metadata_free(kept);
-    return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    return gf_fail_memory(error);
 }
 
 /* Opens a sink if *sink is NULL; otherwise begins another page of *sink. */
@@ -326,7 +326,7 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
              : true);
     if (!copied) {
         gf_metadata_free(&kept);
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        status = gf_fail_memory(error);
     }
     if (kept.density_is_ratio && !(type->keeps & GF_KIND_ASPECT)) {
         kept.density_x = kept.density_y = 0;

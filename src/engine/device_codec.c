@@ -88,17 +88,9 @@ static bool takes_av1(struct gf_backend *backend, const struct gf_heif_coded *co
 static void ask_to_decode_jpeg(struct gf_coder_picture *picture, const struct gf_device_file *file,
                                const struct gf_view *out)
 {
-    picture->jpeg_decode = (struct gf_jpeg_decode_picture){.header = &file->jpeg,
-                                                           .data = file->data,
-                                                           .size = file->size,
-                                                           .reduction = file->reduction,
-                                                           .out = *out};
-}
-
-static void ask_to_decode_tiles(struct gf_coder_picture *picture, const struct gf_device_file *file,
-                                const struct gf_view *out)
-{
-    picture->jpeg_decode = (struct gf_jpeg_decode_picture){.tiles = &file->tiles,
+    const bool is_tiff = file->decoder->kind == GF_CODER_JPEG_TILES_DECODE;
+    picture->jpeg_decode = (struct gf_jpeg_decode_picture){.header = is_tiff ? NULL : &file->jpeg,
+                                                           .tiles = is_tiff ? &file->tiles : NULL,
                                                            .data = file->data,
                                                            .size = file->size,
                                                            .reduction = file->reduction,
@@ -146,7 +138,7 @@ static size_t end_of_frame(const struct gf_coder_picture *picture)
 static const struct gf_device_decoder decoders[] = {
     {GF_FILE_JPEG, GF_CODER_JPEG_DECODE, false, false, read_jpeg, ask_to_decode_jpeg, end_of_jpeg},
     {GF_FILE_PNG, GF_CODER_PNG_DECODE, true, false, read_png, ask_to_decode_png, end_of_png},
-    {GF_FILE_TIFF, GF_CODER_JPEG_TILES_DECODE, true, false, read_tiles, ask_to_decode_tiles, NULL},
+    {GF_FILE_TIFF, GF_CODER_JPEG_TILES_DECODE, true, false, read_tiles, ask_to_decode_jpeg, NULL},
     {GF_FILE_HEIC, GF_CODER_HEIC_DECODE, true, false, read_heic, ask_to_decode_heic, NULL},
     {GF_FILE_AVIF, GF_CODER_HEIC_DECODE, true, false, read_heic, ask_to_decode_heic, NULL},
     {GF_FILE_Y4M, GF_CODER_YUV_DECODE, false, true, read_frame, ask_to_decode_frame, end_of_frame}};

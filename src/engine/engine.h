@@ -46,7 +46,6 @@ void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_pass *pass,
 /* Waits until the threads are done with the segment. all_taken: no bands are left, or the segment
  * has failed, so that threads that have not begun are not waited for. */
 void gf_thread_pool_wait(struct gf_thread_pool *pool, bool all_taken);
-/* Ends all threads of the pool. */
 void gf_thread_pool_close(struct gf_thread_pool *pool);
 
 /* The buffers, lanes and threads that a pipeline keeps from picture to picture, since mapping

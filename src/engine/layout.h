@@ -133,7 +133,6 @@ static inline size_t gf_layout_round(size_t bytes)
     return (bytes + 255) / 256 * 256;
 }
 
-/* Returns the bytes of all buffers of a lane together. */
 static inline size_t gf_layout_lane_bytes(const struct gf_layout *layout)
 {
     return layout->in_bytes + 2 * layout->between_bytes + layout->scratch_bytes;

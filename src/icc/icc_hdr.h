@@ -2,7 +2,6 @@
  * Little CMS. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "gpufilter/status.h"

@@ -268,7 +268,6 @@ static uint16_t on_axis(const cmsToneCurve *curve, uint32_t sample)
     return (uint16_t)(curve ? gf_icc_clamp((double)v) * 65535 + 0.5 : sample);
 }
 
-/* Fills in the place of each sample on its axis. */
 static void fill_places(struct gf_icc_transform *t, const struct front *front)
 {
     struct gf_icc_place *const places = gf_icc_inside(t, t->place_at);

@@ -2,7 +2,6 @@
  * evaluate to the same bits. icc_build.h makes it. */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/elementary.h"

@@ -156,7 +156,7 @@ static enum gf_status open_pipeline(const char *chain, const struct gf_options *
     if (!opened) {
         if (remote)
             remote->close(remote);
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     }
     pthread_mutex_init(&opened->own_progress.watching, NULL);
     gf_cells_join();
@@ -175,7 +175,7 @@ static enum gf_status open_pipeline(const char *chain, const struct gf_options *
         opened->on_cuda = true;
         opened->chain_text = strdup(chain ? chain : "");
         if (!opened->chain_text)
-            status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+            status = gf_fail_memory(error);
     }
     if (status) {
         gf_pipeline_close(opened);

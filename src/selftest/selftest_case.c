@@ -282,8 +282,7 @@ static enum gf_status run_stage(struct gf_selftester *test, struct gf_stage *sta
     stage->histogram = histogram;
     GF_TRY(gf_image_alloc(&result, stage->out, error));
     void *const scratch = alloc_cpu_scratch(stage);
-    enum gf_status status =
-        scratch ? gf_stage_prepare(stage, error) : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    enum gf_status status = scratch ? gf_stage_prepare(stage, error) : gf_fail_memory(error);
     const struct gf_view in = gf_image_view(picture), out = gf_image_view(&result);
     if (!status) {
         stage->filter->cpu(stage, &in, &out, scratch);

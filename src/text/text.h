@@ -2,7 +2,6 @@
  * and shared by all callers that request the same text in the same style. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "gpufilter/status.h"

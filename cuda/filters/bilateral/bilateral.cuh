@@ -33,7 +33,6 @@ struct power_of_two {
     }
 };
 
-/* Returns a pixel of the picture. */
 template <int CHANNELS>
 static __device__ __forceinline__ struct colours<CHANNELS> pixel_at(const struct view_pair &p,
                                                                     int column, int row) {

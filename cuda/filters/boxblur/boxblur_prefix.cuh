@@ -92,7 +92,6 @@ static __device__ __noinline__ uint4 gather_chunk(const struct view_pair &p,
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-/* Loads the thread's chunks of COUNT rows. */
 template <int CHANNELS, int COUNT>
 static __device__ __forceinline__ void load_chunks(const struct view_pair &p, const int *rows,
                                                    int at, bool inside, bool needed,

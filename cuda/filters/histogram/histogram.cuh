@@ -302,7 +302,6 @@ static __device__ __forceinline__ void count_pixel_16(const struct counter_16 &c
     }
 }
 
-/* Returns sample i of the words. */
 static __device__ __forceinline__ unsigned sample_of(const unsigned *w, int i)
 {
     return w[i / 2] >> 16 * (i % 2) & 65535u;

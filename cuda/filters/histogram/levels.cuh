@@ -230,21 +230,6 @@ static cudaError_t launch_mixture(const struct counting &counting, enum mixture 
                            : METHOD::template launch<BITS, COUNT, luma>(counting);
 }
 
-template <class METHOD, int BITS>
-static cudaError_t launch_bits(const struct counting &counting, int channels, enum mixture mixture)
-{
-    switch (channels) {
-    case 1:
-        return launch_mixture<METHOD, BITS, 1>(counting, mixture);
-    case 2:
-        return launch_mixture<METHOD, BITS, 2>(counting, mixture);
-    case 3:
-        return launch_mixture<METHOD, BITS, 3>(counting, mixture);
-    default:
-        return launch_mixture<METHOD, BITS, 4>(counting, mixture);
-    }
-}
-
 static inline struct counting counting_of(const struct gf_view *view, enum gf_statistic statistic,
                                           unsigned long long *count, const void *tables,
                                           void *stream)
@@ -262,7 +247,8 @@ static int count_by(const struct gf_view *view, enum gf_statistic statistic,
     const enum mixture mixture = mixture_of(statistic, view->format);
     if (!view->rows)
         return cudaSuccess;
-    return view->format.bits == 8
-               ? launch_bits<METHOD, 8>(counting, view->format.channels, mixture)
-               : launch_bits<METHOD, 16>(counting, view->format.channels, mixture);
+    return for_samples(view->format, [&](auto sample, auto channels) -> int {
+        return launch_mixture<METHOD, 8 * sizeof sample, decltype(channels)::value>(counting,
+                                                                                    mixture);
+    });
 }

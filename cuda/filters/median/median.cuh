@@ -2,8 +2,6 @@
  * the median. */
 #pragma once
 
-#include <stdint.h>
-
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 #include "filters/median/median.h"

@@ -240,7 +240,6 @@ __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLO
     }
 }
 
-/* Returns the bytes of shared memory of a block. */
 template <class Shape> static int shared_of(const struct window &window, int slots)
 {
     return Shape::SLOT * (slots + 1) + (window.whole >= FOURS_LEAST ? Shape::BYTES * slots : 0);

@@ -8,8 +8,6 @@
  * they are loaded and when they are stored. */
 #pragma once
 
-#include <stdint.h>
-
 #include "cuda/common/stencil.cuh"
 #include "filters/morphology/element.h"
 

@@ -216,7 +216,7 @@ template <int PIXEL> static int launch_mirror(const struct orient_args &args, cu
     return cudaGetLastError();
 }
 
-int gf_orient_mirror(const struct orient_args &args, cudaStream_t stream)
+static int mirror(const struct orient_args &args, cudaStream_t stream)
 {
     return for_pixel_bytes(pixel_bytes_of(args.p), [&](auto bytes) {
         return launch_mirror<decltype(bytes)::value>(args, stream);
@@ -444,7 +444,7 @@ template <int PIXEL> static int launch_transpose(struct orient_args args, cudaSt
     return cudaGetLastError();
 }
 
-int gf_orient_transpose(const struct orient_args &args, cudaStream_t stream)
+static int transpose(const struct orient_args &args, cudaStream_t stream)
 {
     return for_pixel_bytes(pixel_bytes_of(args.p), [&](auto bytes) {
         return launch_transpose<decltype(bytes)::value>(args, stream);
@@ -475,7 +475,7 @@ extern "C" int gf_orient_cuda(const struct gf_launch *launch)
         return flip_rows(launch, orient->mirror_y);
     const struct orient_args args = orient_args_of(launch);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    return orient->transpose ? gf_orient_transpose(args, stream) : gf_orient_mirror(args, stream);
+    return orient->transpose ? transpose(args, stream) : mirror(args, stream);
 }
 
 extern "C" int gf_orient_stacked_cuda(const struct gf_launch *launch)

@@ -1,7 +1,6 @@
 /* Shared declarations of the kernels of mirrors and transpositions. */
 #pragma once
 
-#include <stdint.h>
 #include <string.h>
 
 #include "cuda/common/launch.cuh"
@@ -33,7 +32,3 @@ static inline int first_column_of(const struct orient_args &args)
     const struct view_pair &p = args.p;
     return args.mirror_y ? p.width - p.out_y - p.rows : p.out_y;
 }
-
-/* Launch the kernels of mirrors and transpositions. Both return a cudaError_t. */
-int gf_orient_mirror(const struct orient_args &args, cudaStream_t stream);
-int gf_orient_transpose(const struct orient_args &args, cudaStream_t stream);

@@ -74,7 +74,6 @@ static __device__ __forceinline__ unsigned samples_of(float a, float b, float c,
     return word;
 }
 
-/* Packs twelve floats as samples into three words. */
 static __device__ __forceinline__ void pack_samples(const float v[12], unsigned w[3])
 {
 #pragma unroll

@@ -337,16 +337,9 @@ template <int KERNEL, int C> static int launch_halves(struct halves args, cudaSt
 
 template <int KERNEL> static int launch_channels(const struct halves &args, cudaStream_t stream)
 {
-    switch (args.p.channels) {
-    case 1:
-        return launch_halves<KERNEL, 1>(args, stream);
-    case 2:
-        return launch_halves<KERNEL, 2>(args, stream);
-    case 3:
-        return launch_halves<KERNEL, 3>(args, stream);
-    default:
-        return launch_halves<KERNEL, 4>(args, stream);
-    }
+    return for_channels(args.p.channels, [&](auto channels) -> int {
+        return launch_halves<KERNEL, decltype(channels)::value>(args, stream);
+    });
 }
 
 int gf_resize_halves(const struct gf_launch *launch, const struct gf_resample *resample)

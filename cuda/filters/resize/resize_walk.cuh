@@ -230,7 +230,6 @@ static __device__ __forceinline__ void load_weights(const float *from, float *to
     }
 }
 
-/* Loads the weights of a window for a group. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 load_all_weights(const Columns<CONFIG> &columns, float (&weight)[CONFIG::SPAN][CONFIG::GROUP])
@@ -685,8 +684,7 @@ template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t 
     constexpr int LEAST_ROWS = 4, MOST_CHUNKS = 32768;
     int processors, resident;
     cudaError_t code = gf_cuda_number(cudaDevAttrMultiProcessorCount, &processors);
-    if (code == cudaSuccess)
-        code = gf_cuda_blocks_each((const void *)walk_kernel<CONFIG>, THREADS, 0, &resident);
+    GF_THEN(code, gf_cuda_blocks_each((const void *)walk_kernel<CONFIG>, THREADS, 0, &resident));
     if (code != cudaSuccess)
         return code;
     const int pictures = walk.stack.count, across = ceil_div(walk.groups * pictures, THREADS);

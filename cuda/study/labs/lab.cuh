@@ -35,7 +35,7 @@ static enum gf_status lab_run(const struct gf_lab_run *run)
     } catch (const struct lab_failed &failed) {
         return failed.status;
     } catch (const std::bad_alloc &) {
-        return gf_fail(run->error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(run->error);
     }
 }
 

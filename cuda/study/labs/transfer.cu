@@ -59,7 +59,6 @@ struct host_memory {
     }
 };
 
-/* A method of copying. */
 struct transfer_method {
     const char *label;
     enum host_memory::kind memory;

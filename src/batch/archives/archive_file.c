@@ -217,12 +217,11 @@ enum gf_status gf_archive_writer_open(const char *argument, const char *file,
                               (struct gf_output_options){options->no_clobber, options->sync, 0, 0});
     opened->max_bytes = options->max_output_bytes;
     GF_THEN(status, begin_archive(opened, argument, error));
-    if (status) {
+    if (status)
         gf_archive_writer_close(opened);
-        return status;
-    }
-    *writer = opened;
-    return GF_OK;
+    else
+        *writer = opened;
+    return status;
 }
 
 /* Prepares a member for a zip archive: it is packed, unless it is a picture of a packed format or
@@ -294,8 +293,7 @@ void gf_archive_writer_close(struct gf_archive_writer *writer)
     writer->abandoned = true;
     if (writer->archive)
         gf_archive_calls.archive_write_free(writer->archive);
-    if (writer->output)
-        gf_output_close(writer->output);
+    gf_output_close(writer->output);
     free(writer);
 }
 

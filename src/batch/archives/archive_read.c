@@ -331,12 +331,11 @@ static enum gf_status open_reader(struct gf_input *input, int64_t start, bool un
     opened->start = start;
     opened->uncut = uncut;
     const enum gf_status status = archive_open_steps(opened, error);
-    if (status) {
+    if (status)
         gf_archive_reader_close(opened);
-        return status;
-    }
-    *reader = opened;
-    return GF_OK;
+    else
+        *reader = opened;
+    return status;
 }
 
 enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
@@ -398,8 +397,7 @@ void gf_archive_reader_close(struct gf_archive_reader *reader)
         gf_archive_calls.archive_read_free(reader->archive);
     if (reader->unpacked)
         gf_archive_calls.archive_read_free(reader->unpacked);
-    if (reader->input)
-        gf_input_close(reader->input);
+    gf_input_close(reader->input);
     free(reader);
 }
 

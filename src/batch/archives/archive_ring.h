@@ -46,7 +46,6 @@ enum {
 
 enum gf_slot_state { GF_SLOT_FREE, GF_SLOT_TO_DO, GF_SLOT_IN_WORK, GF_SLOT_DONE };
 
-/* One output of an input archive. */
 struct gf_archive_output {
     const char *argument; /* the archive's name as in -o; NULL: the output is files */
     const char *to;       /* the output's name in messages */

@@ -23,7 +23,7 @@ static double times_of(const void *context, const struct gf_filter *filter)
 }
 
 /* On a GPU the look-ups in tables beside a stencil cost almost nothing. */
-double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda)
+static double stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda)
 {
     const struct device_figures of = {figures, cuda};
     return gf_stage_ns(stage, times_of, &of, cuda);
@@ -33,7 +33,7 @@ double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *fi
 {
     double sum = 0;
     for (int i = 0; i < plan->stage_count; i++)
-        sum += gf_cost_stage_ns(&plan->stage[i], figures, cuda);
+        sum += stage_ns(&plan->stage[i], figures, cuda);
     return sum;
 }
 

@@ -43,7 +43,6 @@ struct gf_cost_work {
     bool uses[GF_FIGURES_MAX];        /* the figures that determined the times above */
 };
 
-/* The pace of one device. */
 struct gf_batch_pace {
     double inputs_a_second; /* inputs done per second; 0: unknown */
     double busy;            /* share of all processors' time that this pace takes, 0..1 */
@@ -61,7 +60,6 @@ struct gf_cost_choice {
 
 /* Returns the cost of one stage, or of all stages of a plan, for one picture: nanoseconds of one
  * thread of the CPU, or of the GPU. */
-double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda);
 double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *figures, bool cuda);
 /* Returns the figure for decoding or encoding a file format on the CPU. *times becomes a factor for
  * the figure, for a file that holds more bytes than usual, or a PNG that is compressed harder. With

@@ -593,8 +593,7 @@ void gf_film_close(struct gf_film_writer *writer)
 {
     if (writer->sink)
         writer->sink->close(writer->sink);
-    if (writer->output)
-        gf_output_close(writer->output);
+    gf_output_close(writer->output);
     if (writer->owns_descriptor && writer->descriptor >= 0)
         close(writer->descriptor);
 }

@@ -185,12 +185,11 @@ enum gf_status gf_batch_log_open(const char *path, uint64_t list, struct gf_batc
             status = fail_log(opened, error);
     }
     opened->begun = standard;
-    if (status) {
+    if (status)
         gf_batch_log_close(opened);
-        return status;
-    }
-    *log = opened;
-    return GF_OK;
+    else
+        *log = opened;
+    return status;
 }
 
 void gf_batch_log_close(struct gf_batch_log *log)

@@ -336,12 +336,11 @@ enum gf_status gf_resume_read(const char *path, const struct gf_inputs *inputs,
     if (!status && !found.gl_pathc)
         status = read_log(read, path, error);
     globfree(&found);
-    if (status) {
+    if (status)
         gf_resume_free(read);
-        return status;
-    }
-    *resume = read;
-    return GF_OK;
+    else
+        *resume = read;
+    return status;
 }
 
 void gf_resume_free(struct gf_resume *resume)

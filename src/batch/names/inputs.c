@@ -332,7 +332,6 @@ static bool search_is_pattern(const char *text)
     return text[special] && !is_page && !gf_url_is_web(gf_archive_path(text)) && lstat(text, &file);
 }
 
-/* Adds the files that match a pattern to the inputs. */
 static GF_CHECKED enum gf_status search_pattern(struct gf_search *search, const char *pattern)
 {
     const size_t first = search->inputs->count;

@@ -19,7 +19,6 @@ enum gf_message_kind {
     GF_MESSAGE_PICTURE, /* a picture is done */
 };
 
-/* The progress of a batch. */
 struct gf_batch_state {
     size_t files, done, failed, skipped; /* `files` is the number of files of this part */
     /* The number of files whose names are not names of pictures. */
@@ -155,7 +154,6 @@ void gf_batch_tell(const struct gf_batch_request *request, enum gf_message_kind 
 bool gf_batch_has_archives(const struct gf_batch_request *request);
 /* Whether there is only one picture, or one stream of pictures. */
 bool gf_batch_is_single(const struct gf_batch_request *request);
-/* Whether one of the outputs is standard output. */
 bool gf_batch_writes_stdout(const struct gf_batch_request *request);
 /* Whether the outputs of the only input, which may contain several pictures, are numbered by
  * picture. They are not numbered with --skip-existing and --update: these decide for each file, and

@@ -227,8 +227,7 @@ void gf_page_close(struct gf_page *page)
 {
     if (page->sink)
         page->sink->close(page->sink);
-    if (page->output)
-        gf_output_close(page->output);
+    gf_output_close(page->output);
     free(page->rows);
     *page = (struct gf_page){0};
 }

@@ -190,8 +190,7 @@ enum gf_status gf_places_write(struct gf_places *places, int page_width, int pag
 
 void gf_places_close(struct gf_places *places)
 {
-    if (places->output)
-        gf_output_close(places->output);
+    gf_output_close(places->output);
     free(places->place);
     *places = (struct gf_places){0};
 }

@@ -55,8 +55,7 @@ static enum gf_status read_picture(const struct gf_sheet_picture *picture, const
     GF_THEN(status, gf_source_read_all(source, image, error));
     if (source)
         source->close(source);
-    if (input)
-        gf_input_close(input);
+    gf_input_close(input);
     return status;
 }
 

@@ -33,7 +33,6 @@ void gf_sheet_layout_free(struct gf_sheet_layout *layout);
 
 /* ---- pages: pictures that are written row by row from pictures that lie on a background ---- */
 
-/* A picture on a page. */
 struct gf_placed {
     struct gf_image image; /* its width and height may be less than those of the stored pixels */
     /* For a label, the drawn text that owns the image's pixels; NULL: a picture. */

@@ -40,8 +40,7 @@ enum gf_status gf_shell_words_split(const char *text, char ***words, int *count,
     const size_t length = strlen(text),
                  most = length / 2 + 2; /* the most words: each takes at least two characters */
     char **const list = malloc(most * sizeof *list + length + most);
-    if (!list)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    GF_ALLOCATED(list, error);
     char *to = (char *)(list + most);
     *count = 0;
     for (const char *from = text + strspn(text, " \t\n\r\v\f"); *from;
@@ -444,8 +443,7 @@ enum gf_status gf_command_parse_after(int count, char *const *environment, int a
     if (status)
         return gf_fail(error, status, "GPUFILTER_OPTS: %.300s", detail.text);
     status = read_arguments(&reader);
-    if (!status)
-        status = gf_command_end_outputs(command, &reader.outputs, error);
+    GF_THEN(status, gf_command_end_outputs(command, &reader.outputs, error));
     if (!status && command->untrusted)
         gf_command_distrust(command);
     return status ? status : gf_command_check(command, error);

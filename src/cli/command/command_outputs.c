@@ -128,8 +128,7 @@ static enum gf_status append_file(char **chain, const char *file, struct gf_erro
 {
     char *text = NULL;
     enum gf_status status = file ? gf_chain_file_read(file, &text, error) : GF_OK;
-    if (!status)
-        status = append(chain, "", text, error);
+    GF_THEN(status, append(chain, "", text, error));
     free(text);
     return status;
 }
@@ -143,11 +142,9 @@ static enum gf_status append_profile(char **chain, const char *profile, struct g
     struct gf_error why = {0};
     char *filter = NULL;
     enum gf_status status = append(&filter, "icc=", profile, &why);
-    if (!status)
-        status = gf_chain_parse(filter, &parsed, &why);
+    GF_THEN(status, gf_chain_parse(filter, &parsed, &why));
     gf_chain_free(&parsed);
-    if (!status)
-        status = append(chain, "", filter, &why);
+    GF_THEN(status, append(chain, "", filter, &why));
     free(filter);
     if (!status)
         return GF_OK;

@@ -58,7 +58,6 @@ static void print_option(FILE *file, const struct gf_option *option)
     gf_text_wrap(file, text, OPTION_COLUMN, OPTION_COLUMN);
 }
 
-/* Returns how often the text names the option. */
 static int count_option(const char *text, const char *name)
 {
     int count = 0;
@@ -84,7 +83,6 @@ void gf_help_option(FILE *file, const struct gf_option *option)
         fprintf(file, "\n--help %s says more.\n", best->name);
 }
 
-/* Prints the names of the filters and of the topics. */
 static void print_names(FILE *file)
 {
     char text[1024] = "";

@@ -47,9 +47,6 @@ const struct gf_example *gf_example_at(int index);
 
 /* Prints text without markup: dashes stay ASCII dashes, and a dot begins no request. */
 void gf_man_text(FILE *file, const char *text);
-void gf_man_line(FILE *file, const char *text);
-/* Begins a tagged paragraph of the manual with `text` in bold as its tag. */
-void gf_man_tag(FILE *file, const char *tag);
 void gf_man_param(FILE *file, const struct gf_param *param);
 
 /* What a line "@ NAME" of a text of the manual stands for: keys of reports, or what put() prints.

@@ -37,13 +37,14 @@ void gf_man_text(FILE *file, const char *text)
     }
 }
 
-void gf_man_line(FILE *file, const char *text)
+static void put_line(FILE *file, const char *text)
 {
     gf_man_text(file, text);
     putc('\n', file);
 }
 
-void gf_man_tag(FILE *file, const char *tag)
+/* Begins a tagged paragraph of the manual with `tag` in bold. */
+static void put_tag(FILE *file, const char *tag)
 {
     fputs(".TP\n\\fB", file);
     gf_man_text(file, tag);
@@ -54,7 +55,7 @@ void gf_man_param(FILE *file, const struct gf_param *param)
 {
     char limits[400];
     gf_param_limits(param, limits, sizeof limits);
-    gf_man_tag(file, param->name);
+    put_tag(file, param->name);
     gf_man_text(file, param->help);
     fputs(" (", file);
     gf_man_text(file, limits);
@@ -66,8 +67,8 @@ static void put_part(FILE *file, const struct gf_man_part *parts, const char *na
     while (strncmp(parts->name, name, length) || parts->name[length])
         parts++;
     for (const struct gf_key_help *key = parts->keys; key && key->path; key++) {
-        gf_man_tag(file, key->path);
-        gf_man_line(file, key->help);
+        put_tag(file, key->path);
+        put_line(file, key->help);
     }
     if (parts->put)
         parts->put(file);
@@ -137,8 +138,8 @@ static void put_formats(FILE *file)
     char depths[GF_DEPTHS_TEXT_SIZE];
     for (int i = 0; (type = gf_file_type_at(i)); i++) {
         gf_depths_text(type, depths);
-        gf_man_tag(file, type->name);
-        gf_man_line(file, type->instead ? "read only" : depths);
+        put_tag(file, type->name);
+        put_line(file, type->instead ? "read only" : depths);
     }
 }
 
@@ -155,8 +156,8 @@ static void put_items(FILE *file)
 static void put_topics(FILE *file)
 {
     for (int i = 0; gf_topic_at(i); i++) {
-        gf_man_tag(file, gf_topic_at(i)->name);
-        gf_man_line(file, gf_topic_at(i)->summary);
+        put_tag(file, gf_topic_at(i)->name);
+        put_line(file, gf_topic_at(i)->summary);
     }
 }
 
@@ -172,7 +173,7 @@ static void put_options(FILE *file)
                  option->letter ? usage : usage + 1);
         if (option->group)
             fprintf(file, ".SS %s\n", option->group);
-        gf_man_tag(file, tag);
+        put_tag(file, tag);
         gf_man_text(file, option->help);
         if (*limits) {
             fputs(" (", file);
@@ -190,12 +191,12 @@ static void put_filters(FILE *file)
         char params[400];
         const char *const alias = gf_filter_alias(filter);
         gf_params_text(gf_filter_params(filter), params, sizeof params);
-        gf_man_tag(file, gf_filter_name(filter));
+        put_tag(file, gf_filter_name(filter));
         gf_man_text(file, gf_filter_summary(filter));
         if (alias)
             fprintf(file, " (also called %s)", alias);
         fputs(*params ? ": " : "", file);
-        gf_man_line(file, params);
+        put_line(file, params);
     }
 }
 
@@ -217,11 +218,11 @@ static void put_exits(FILE *file)
         if (!gf_exit_meaning(code))
             continue;
         snprintf(text, sizeof text, "%d", code);
-        gf_man_tag(file, text);
-        gf_man_line(file, gf_exit_meaning(code));
+        put_tag(file, text);
+        put_line(file, gf_exit_meaning(code));
     }
-    gf_man_tag(file, "129, 130, 143");
-    gf_man_line(file, "ended by SIGHUP, SIGINT, SIGTERM; no output is left behind");
+    put_tag(file, "129, 130, 143");
+    put_line(file, "ended by SIGHUP, SIGINT, SIGTERM; no output is left behind");
 }
 
 static void put_examples(FILE *file)
@@ -230,7 +231,7 @@ static void put_examples(FILE *file)
         fputs(".PP\n", file);
         gf_man_text(file, gf_example_at(i)->help);
         fputs("\n.PP\n.RS\n.nf\n", file);
-        gf_man_line(file, gf_example_at(i)->command);
+        put_line(file, gf_example_at(i)->command);
         fputs(".fi\n.RE\n", file);
     }
 }
@@ -281,7 +282,7 @@ enum gf_status gf_man_topic(FILE *file, const char *name, struct gf_error *error
     fprintf(file, ".TH GPUFILTER-%s 7 \"\" \"gpufilter %s\" \"Topics of gpufilter\"\n.SH NAME\n",
             name, gf_version());
     fprintf(file, "gpufilter\\-%s \\- ", name);
-    gf_man_line(file, topic->summary);
+    put_line(file, topic->summary);
     put_topic(file, topic);
     fputs(".SH SEE ALSO\ngpufilter(1)\n", file);
     return GF_OK;

@@ -114,8 +114,7 @@ static enum gf_status run_labs(const struct gf_lab_request *request,
     while (gf_lab_at(labs))
         labs++;
     findings.found = calloc((size_t)labs, sizeof *findings.found);
-    enum gf_status status =
-        findings.found ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    enum gf_status status = findings.found ? GF_OK : gf_fail_memory(error);
     if (!status && *request->values.html)
         status = gf_report_open(request->values.html, &page, error);
     GF_THEN(status, request->lab
@@ -128,8 +127,7 @@ static enum gf_status run_labs(const struct gf_lab_request *request,
             *error = page_error;
         }
     }
-    if (page)
-        gf_output_close(page);
+    gf_output_close(page);
     for (int i = 0; i < findings.count; i++)
         free((void *)findings.found[i].result);
     free(findings.found);
@@ -224,8 +222,7 @@ static GF_CHECKED enum gf_status act_variants(struct gf_command *command, struct
     if (!status && command->profile == GF_PROFILE_COMPARE_HTML)
         status = gf_report_open(command->page, &page, error);
     GF_THEN(status, compare(command, page, error));
-    if (page)
-        gf_output_close(page);
+    gf_output_close(page);
     return status;
 }
 
@@ -333,8 +330,7 @@ static GF_CHECKED enum gf_status act_report(const struct gf_command *command,
     GF_THEN(status, check_counters(&reports, error));
     GF_THEN(status, gf_report_open(command->page, &page, error));
     GF_THEN(status, gf_report_write(page, put_saved_page, &reports, error));
-    if (page)
-        gf_output_close(page);
+    gf_output_close(page);
     for (int i = 0; i < reports.count; i++)
         gf_saved_free(&reports.saved[i]);
     free(reports.saved);

@@ -145,7 +145,7 @@ static void open_picture(struct serving *serving, const struct gf_cell_open *req
                                            .warn = warn};
     enum gf_status status = take_inks(serving, request)
                                 ? open_input(serving, request, descriptor, &error)
-                                : gf_fail(&error, GF_ERROR_MEMORY, "out of memory");
+                                : gf_fail_memory(&error);
     GF_THEN(status,
             serving->work->open(serving->input, &serving->options, &serving->source, &error));
     if (!status)

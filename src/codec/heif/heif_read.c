@@ -377,8 +377,7 @@ static enum gf_status decode_planes(const struct heif_source *heif, unsigned cha
     if (!heif->is_coded || gf_heif.heif_get_version_number() < KEEPS_PLANES)
         return GF_OK;
     struct heif_decoding_options *const options = gf_heif.heif_decoding_options_alloc();
-    if (!options)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(options, error);
     options->ignore_transformations = true;
     const struct heif_error failure = gf_heif.heif_decode_image(
         heif->handle, &image, heif_colorspace_undefined, heif_chroma_undefined, options);
@@ -419,8 +418,7 @@ static enum gf_status open_context(struct heif_source *heif, const struct gf_blo
                                    struct gf_error *error)
 {
     heif->context = gf_heif.heif_context_alloc();
-    if (!heif->context)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(heif->context, error);
     gf_heif.heif_context_set_max_decoding_threads(heif->context,
                                                   gf_library_threads(&heif->whole.options));
     const struct heif_error failure = gf_heif.heif_context_read_from_memory_without_copy(
@@ -471,10 +469,8 @@ static enum gf_status decode_window(const struct heif_source *heif, unsigned cha
     unsigned char *const rgb = malloc(pitch * (size_t)format.height);
     enum gf_status status =
         file.data && rgb ? open_context(&part, &file, error) : gf_fail_memory(error);
-    if (!status)
-        status = open_picture(&part, GF_HEIF_PART_ITEM, error);
-    if (!status)
-        status = decode_picture(&part, rgb, error);
+    GF_THEN(status, open_picture(&part, GF_HEIF_PART_ITEM, error));
+    GF_THEN(status, decode_picture(&part, rgb, error));
     for (int y = 0; !status && y < in.height; y++) {
         const unsigned char *from = rgb + (size_t)(in.y + y) * pitch + (size_t)in.x * pixel;
         for (int x = 0; x < in.width; x++, from += pixel)
@@ -638,8 +634,7 @@ static enum gf_status choose(struct heif_source *heif, struct gf_error *error)
     enum gf_status status = GF_OK;
     int page, count, chief;
     heif_item_id *const ids = list_pictures(heif, &count, &chief);
-    if (!ids)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(ids, error);
     const bool not_first = whole->page < 0 && chief && chief < count;
     if (whole->page < 0 || by_number)
         status = gf_choose_page(whole->name, not_first ? chief : whole->page, count,

@@ -154,8 +154,7 @@ static enum gf_status read_from_caller(struct gf_input *input, void *data, size_
                                        struct gf_error *error)
 {
     enum gf_status status = gf_time_check(error);
-    if (!status)
-        status = input->reader->read(input->reader->context, data, size, got, error);
+    GF_THEN(status, input->reader->read(input->reader->context, data, size, got, error));
     if (status) {
         *got = 0;
         return status;
@@ -250,7 +249,7 @@ static enum gf_status keep_rest(struct gf_input *input, int64_t most, int millis
     const bool kept = input->spool >= 0;
     const double end_s = gf_now() + 8e-3 * milliseconds;
     unsigned char *const rest = malloc(GF_INPUT_BUFFER_BYTES);
-    enum gf_status status = rest ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    enum gf_status status = rest ? GF_OK : gf_fail_memory(error);
     size_t got;
     /* Continues behind the bytes that the spool file already has. */
     input->position = input->spooled;

@@ -174,8 +174,7 @@ enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input 
 {
     const bool is_stdin = !strcmp(path, "-");
     struct gf_input *const opened = new_input(is_stdin ? "stdin" : path);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     opened->opened = !is_stdin;
     opened->fd = is_stdin ? STDIN_FILENO : open_path(opened, path);
     const bool is_url = opened->fd < 0 && errno == ENOENT && strstr(path, "://");
@@ -229,8 +228,7 @@ enum gf_status gf_input_open_memory(const void *data, size_t size, const char *n
     if (!size)
         return gf_fail(error, GF_ERROR_INPUT, "%s: no bytes", name);
     struct gf_input *const opened = new_input(name);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     opened->regular = true;
     opened->memory = data;
     opened->size = (int64_t)size;
@@ -242,8 +240,7 @@ enum gf_status gf_input_open_reader(const struct gf_reader *reader, struct gf_in
                                     struct gf_error *error)
 {
     struct gf_input *const opened = new_input(reader->name);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     opened->reader = reader;
     *input = opened;
     return GF_OK;

@@ -98,8 +98,7 @@ static enum gf_status rename_over(struct gf_output *output, struct gf_error *err
 static enum gf_status sync_folder(const struct gf_output *output, struct gf_error *error)
 {
     char *const folder = gf_folder_of(output->target);
-    if (!folder)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(folder, error);
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(folder);
     if (fd < 0)

@@ -146,21 +146,17 @@ enum gf_status gf_output_add_folder(struct gf_output *output, const char *target
                                     struct gf_error *error)
 {
     bool exists;
-    struct gf_folder *const folder = calloc(1, sizeof *folder);
-    if (!folder)
-        return gf_fail_memory(error);
+    GF_NEW(struct gf_folder, folder, error);
     gf_folder_close(output);
     output->folder = folder;
     folder->fd = -1;
     folder->target = strdup(target);
-    if (!folder->target)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(folder->target, error);
     GF_TRY(check_replaced(output, &exists, error));
     folder->fd = gf_temporary_open(&folder->temporary, target, S_IFDIR | 0777);
     return folder->fd >= 0 ? GF_OK : gf_output_fail_folder(output, error);
 }
 
-/* Makes the folders on the way to a file within a folder. */
 static void make_folders(int folder, const char *name)
 {
     char path[200];

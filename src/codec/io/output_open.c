@@ -201,8 +201,7 @@ enum gf_status gf_output_open(const char *path, struct gf_output **output, struc
     const bool to_stdout = !strcmp(path, "-");
     struct gf_output *const opened =
         new_output(to_stdout ? "stdout" : path, GF_OUTPUT_BUFFER_BYTES);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     opened->to_stdout = to_stdout;
     const enum gf_status status = open_path(opened, path, error);
     if (status)
@@ -216,8 +215,7 @@ enum gf_status gf_output_open_memory(const char *name, struct gf_output **output
                                      struct gf_error *error)
 {
     struct gf_output *const opened = new_output(name, GF_OUTPUT_SMALL_BUFFER_BYTES);
-    if (!opened)
-        return gf_fail_memory(error);
+    GF_ALLOCATED(opened, error);
     opened->in_memory = true;
     *output = opened;
     return GF_OK;

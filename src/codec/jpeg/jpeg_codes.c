@@ -7,7 +7,6 @@
 
 #include "codec/jpeg/jpeg_header.h"
 
-/* Makes the buffer empty. */
 static void clear(struct gf_jpeg_bits *bits)
 {
     bits->next = (struct gf_jpeg_cursor){.at = bits->buffer};

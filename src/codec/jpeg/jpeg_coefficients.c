@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "base/fail.h"
-
 /* ---- reading ---- */
 
 void gf_jpeg_coefficients_describe(struct gf_jpeg_source *source)

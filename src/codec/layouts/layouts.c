@@ -253,7 +253,6 @@ static enum gf_status put_in_zip(struct layout_store *store, const char *ending,
     return status;
 }
 
-/* Puts a file into the folder of tiles. */
 static enum gf_status put_file(struct layout_store *store, const char *name, const void *data,
                                size_t size, struct gf_error *error)
 {

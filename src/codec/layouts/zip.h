@@ -10,7 +10,6 @@ struct gf_zip {
     uint64_t files;
 };
 
-/* Adds a file. */
 enum gf_status gf_zip_put(struct gf_zip *zip, const char *name, const void *data, size_t size,
                           struct gf_error *error) GF_CHECKED;
 /* Writes the directory, after the last file. */

@@ -480,7 +480,7 @@ static enum gf_status write_packed(struct gf_output *output, const char *type, c
     struct gf_blob packed = {.data = malloc(size)};
     enum gf_status status = GF_OK;
     if (!packed.data || compress(packed.data, &size, blob->data, (uLong)blob->size) != Z_OK)
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        status = gf_fail_memory(error);
     packed.size = size;
     GF_THEN(status, write_headed(output, type, head, head_size, &packed, error));
     free(packed.data);
@@ -559,7 +559,7 @@ static enum gf_status write_text(struct gf_output *output, const struct gf_text 
     struct gf_blob head = {.data = malloc(png.head.size + 2)};
     enum gf_status status = GF_OK;
     if (!head.data)
-        status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        status = gf_fail_memory(error);
     if (!status) { /* after the keyword: compression flag, method 0 */
         memcpy(head.data, png.head.data, keyword);
         head.data[keyword] = packed;

@@ -43,7 +43,6 @@ void gf_png_make_header(unsigned char chunk[GF_PNG_HEADER_BYTES], struct gf_form
 enum gf_status gf_png_write_header(struct gf_output *output, struct gf_format format, int bits,
                                    int colour_type, struct gf_error *error) GF_CHECKED;
 
-/* Writes one chunk of any type. */
 enum gf_status gf_png_chunk_write(struct gf_output *output, const char *type, const void *data,
                                   size_t size, struct gf_error *error) GF_CHECKED;
 

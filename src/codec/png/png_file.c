@@ -173,7 +173,6 @@ bool gf_png_whole_window(unsigned char first, uint64_t raw)
     return first >> 4 >= LARGEST_WINDOW || raw <= 256u << (first >> 4);
 }
 
-/* Reads the chunks of a single stream. */
 static bool read_stream(const unsigned char *data, size_t size, struct gf_png_file *file)
 {
     enum { DEFLATE = 8, DICTIONARY = 1 << 5, CHECK = 31, LARGEST_WINDOW = 7 };

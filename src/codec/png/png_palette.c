@@ -366,10 +366,9 @@ enum gf_status gf_png_palette_sink_open(const struct gf_sink_order *order, struc
     opened->options = *order->options;
     opened->format = order->format;
     const enum gf_status status = start(opened, order->metadata, error);
-    if (status) {
+    if (status)
         palette_close(&opened->base);
-        return status;
-    }
-    *sink = &opened->base;
-    return GF_OK;
+    else
+        *sink = &opened->base;
+    return status;
 }

@@ -372,7 +372,7 @@ enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format forma
     gf_png_stripes_read_open(input, format, length, stripe_rows, options, &opened->stripes);
     if (!opened->stripes && !open_blocks(opened)) {
         gf_png_pixels_close(opened);
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     }
     *pixels = opened;
     return GF_OK;
@@ -460,7 +460,7 @@ static bool read_anew(struct gf_png_pixels *pixels, struct gf_png_fault *fault)
     if (open_blocks(pixels))
         return read_rows(pixels, out, NULL, 0, fault) == out;
     *fault = (struct gf_png_fault){0};
-    fault->status = gf_fail(&fault->error, GF_ERROR_MEMORY, "out of memory");
+    fault->status = gf_fail_memory(&fault->error);
     return false;
 }
 
@@ -488,6 +488,6 @@ bool gf_png_pixels_finish(struct gf_png_pixels *pixels, struct gf_png_trailer *t
         return png_idat_skipped(pixels->idat, fault) &&
                png_idat_trailer(pixels->idat, trailer, fault);
     *fault = (struct gf_png_fault){0};
-    fault->status = gf_fail(&fault->error, GF_ERROR_MEMORY, "out of memory");
+    fault->status = gf_fail_memory(&fault->error);
     return false;
 }

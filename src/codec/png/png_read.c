@@ -61,7 +61,7 @@ static enum gf_status png_fail(struct gf_png_source *source, const struct gf_png
 
 static _Noreturn void fail_memory(struct gf_png_source *source)
 {
-    source->status = gf_fail(source->error, GF_ERROR_MEMORY, "out of memory");
+    source->status = gf_fail_memory(source->error);
     longjmp(source->escape, 1);
 }
 
@@ -321,7 +321,7 @@ static void start_indices(struct gf_png_source *source)
 {
     source->indices = malloc((size_t)source->base.format.width);
     if (!source->indices) {
-        source->status = gf_fail(source->error, GF_ERROR_MEMORY, "out of memory");
+        source->status = gf_fail_memory(source->error);
         png_error(source->png, source->error->text);
     }
     png_set_packing(source->png);

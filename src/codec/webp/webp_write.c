@@ -300,7 +300,6 @@ static void webp_release(struct gf_whole_sink *sink)
     free(animation);
 }
 
-/* Writes the file: the picture with its metadata. */
 static enum gf_status write_with_metadata(const struct gf_whole_sink *sink, const WebPData *picture,
                                           struct gf_error *error)
 {

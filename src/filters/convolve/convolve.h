@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/cpu.h"
 #include "base/host_device.h"
 #include "gpufilter/filter.h"
 #include "stage/stage.h"

@@ -9,7 +9,6 @@
  * 8-bit pictures are the halves of a word in the device's memory. */
 enum { GF_GUIDED_RADIUS_MAX = 50, GF_GUIDED_MOST8 = (1 << 15) - 1, GF_GUIDED_MOST16 = 1 << 17 };
 
-/* The constants of guided. */
 struct gf_guided {
     int radius, border;
     double count;     /* N, the number of pixels of a window */

@@ -10,65 +10,50 @@ struct gf_element_params {
     int border;
 };
 
-extern const struct gf_param gf_element_params[];
-enum gf_status gf_element_params_check(const void *params, struct gf_error *error) GF_CHECKED;
-int gf_element_params_radius(const void *params);
-enum gf_status gf_element_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
-enum gf_fusing gf_element_params_fuses(const void *params);
-size_t gf_element_cpu_scratch(const struct gf_stage *stage, int rows);
-size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows);
-
 #define GF_ELEMENT_KERNELS \
     "rectangles by columns, then rows, in runs in registers and shared memory; other elements by " \
     "chords of 2^n samples; four samples a word"
 
-#define GF_ELEMENT_FILTER \
-    GF_PARAMS(struct gf_element_params, gf_element_params), \
-        .kind = GF_STENCIL, .within_alpha = true, .cost = {.pixel = 0.6, .row = 0.006}, \
-        .check = gf_element_params_check, .radius = gf_element_params_radius, \
-        .constants_size = sizeof(struct gf_morphology), .prepare = gf_element_prepare, \
-        .cpu_scratch = gf_element_cpu_scratch, .cuda_scratch = gf_element_cuda_scratch
+/* Parameters and functions that the declarations of dilate and erode have in common. */
 
-/* Parameters and functions that the declarations of dilate, erode and morphology have in common. */
-
-const struct gf_param gf_element_params[] = {
+static const struct gf_param element_params[] = {
     GF_PARAM_ELEMENT(struct gf_element_params),
     GF_PARAM_BORDER(struct gf_element_params),
     {0},
 };
 
-enum gf_status gf_element_params_check(const void *params, struct gf_error *error)
+static enum gf_status element_check(const void *params, struct gf_error *error)
 {
     return gf_element_check(&((const struct gf_element_params *)params)->element, error);
 }
 
-int gf_element_params_radius(const void *params)
+static int element_radius(const void *params)
 {
     return gf_element_radius(&((const struct gf_element_params *)params)->element);
 }
 
 /* The kernels for squares of 3x3 and 5x5 convert straight RGBA themselves. */
-enum gf_fusing gf_element_params_fuses(const void *params)
+static enum gf_fusing element_fuses(const void *params)
 {
     const struct gf_element *const element = &((const struct gf_element_params *)params)->element;
     return gf_element_is_square(element, 1) || gf_element_is_square(element, 2) ? GF_FUSES_ALPHA
                                                                                 : GF_FUSES_NOTHING;
 }
 
-enum gf_status gf_element_prepare(struct gf_stage *stage, struct gf_error *error)
+static enum gf_status element_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_element_params *const params = stage->params;
     gf_morphology_init(stage->constants, &params->element, params->border);
     return GF_OK;
 }
 
-size_t gf_element_cpu_scratch(const struct gf_stage *stage, int rows)
+static size_t element_cpu_scratch(const struct gf_stage *stage, int rows)
 {
     const struct gf_element_params *const params = stage->params;
     return gf_morphology_scratch(&params->element, stage->in, rows);
 }
 
-size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows)
+static size_t element_cuda_scratch(const struct gf_stage *stage, int rows)
 {
     const struct gf_element_params *const params = stage->params;
     struct gf_morphology morphology;
@@ -76,6 +61,13 @@ size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows)
     return gf_morphology_device_scratch(&morphology, stage->in, rows,
                                         gf_morphology_rows(&morphology, stage->in, rows));
 }
+
+#define GF_ELEMENT_FILTER \
+    GF_PARAMS(struct gf_element_params, element_params), \
+        .kind = GF_STENCIL, .within_alpha = true, .cost = {.pixel = 0.6, .row = 0.006}, \
+        .check = element_check, .radius = element_radius, \
+        .constants_size = sizeof(struct gf_morphology), .prepare = element_prepare, \
+        .cpu_scratch = element_cpu_scratch, .cuda_scratch = element_cuda_scratch
 
 /* dilate: takes the largest sample under a structuring element. */
 
@@ -98,7 +90,7 @@ const struct gf_filter gf_dilate_filter = {
     GF_ELEMENT_FILTER,
     .cpu = dilate_cpu,
     .cuda = GF_CUDA({GF_VARIANT("packed", gf_dilate_cuda, GF_ELEMENT_KERNELS)}),
-    .fuses = gf_element_params_fuses,
+    .fuses = element_fuses,
     .cuda_fused = GF_LAUNCHER(gf_dilate_cuda),
 };
 
@@ -123,7 +115,7 @@ const struct gf_filter gf_erode_filter = {
     GF_ELEMENT_FILTER,
     .cpu = erode_cpu,
     .cuda = GF_CUDA({GF_VARIANT("packed", gf_erode_cuda, GF_ELEMENT_KERNELS)}),
-    .fuses = gf_element_params_fuses,
+    .fuses = element_fuses,
     .cuda_fused = GF_LAUNCHER(gf_erode_cuda),
 };
 

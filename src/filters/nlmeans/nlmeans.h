@@ -10,7 +10,6 @@
  * largest distance occurs for a patch of 7x7 pixels with four 12-bit samples. */
 enum { GF_NLMEANS_SEARCH_MAX = 10, GF_NLMEANS_PATCH_MAX = 3 };
 
-/* The constants of nlmeans. */
 struct gf_nlmeans {
     /* search, patch: radii in pixels of the search window and of a patch. */
     int search, patch, border;

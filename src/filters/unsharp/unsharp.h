@@ -13,7 +13,6 @@ struct gf_unsharp_params {
 };
 enum gf_unsharp_onset { GF_UNSHARP_HARD, GF_UNSHARP_SOFT };
 
-/* The constants of unsharp. */
 struct gf_unsharp {
     struct gf_gauss gauss;
     int border, onset;

@@ -157,7 +157,6 @@ static enum gf_status filter(struct gf_pipeline *pipeline, struct file *file,
     return status;
 }
 
-/* Takes a picture that was decoded. */
 static void take_decoded(void *context, struct gf_coding *coding)
 {
     struct decoding *const decoding = context;

@@ -359,10 +359,8 @@ enum gf_status gf_pipeline_from_numbers(struct gf_pipeline *pipeline, const void
     struct gf_backend *const backend = pipeline->backend;
     const int before = backend->calls->bind(backend);
     enum gf_status status = gf_pipeline_check_stream(pipeline, stream, error);
-    if (!status)
-        status = backend->calls->ready(backend, error);
-    if (!status)
-        status = backend->calls->from_floats(backend, &source, image, stream, error);
+    GF_THEN(status, backend->calls->ready(backend, error));
+    GF_THEN(status, backend->calls->from_floats(backend, &source, image, stream, error));
     backend->calls->unbind(backend, before);
     return status;
 }

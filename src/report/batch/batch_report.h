@@ -8,7 +8,6 @@
 
 enum { GF_BATCH_STAGES = 5, GF_BATCH_SLICES = 48, GF_BATCH_OUTLIERS_MAX = 20 };
 
-/* A picture of the log. */
 struct gf_batch_picture {
     char *input;
     int message; /* index of a failure's message; otherwise -1 */

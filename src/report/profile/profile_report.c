@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/threads/times.h"
 #include "batch/log/batch_log.h"
 #include "gpufilter/pipeline.h"
@@ -175,7 +176,7 @@ enum gf_status gf_profile_report_make(const struct gf_profile *profile,
     if (!interval || !report->row) {
         free(interval);
         gf_profile_report_free(report);
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     }
     add_rows(profile, interval, report);
     add_start(profile, report);

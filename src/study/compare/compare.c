@@ -191,17 +191,14 @@ enum gf_status gf_compare_file(const char *input, const char *chain,
     struct gf_options settings = *options;
     *comparison = (struct gf_comparison){0};
     enum gf_status status = gf_pipeline_open(chain, &settings, &pipeline, error);
-    if (!status)
-        status = gf_reading_open(input, &settings, 0, &reading, error);
+    GF_THEN(status, gf_reading_open(input, &settings, 0, &reading, error));
     if (!status)
         status = gf_reading_next(&reading, &(bool){false}, error);
-    if (!status)
-        status = compare_chain(pipeline, &reading.picture, comparison, error);
+    GF_THEN(status, compare_chain(pipeline, &reading.picture, comparison, error));
     /* The settings are compared on the same device, by pipelines that give no warnings. */
     settings.device = comparison->on_cuda ? GF_DEVICE_CUDA : GF_DEVICE_CPU;
     settings.warn = NULL;
-    if (!status)
-        status = gf_compare_runs(chain, &settings, &reading.picture, comparison, error);
+    GF_THEN(status, gf_compare_runs(chain, &settings, &reading.picture, comparison, error));
     gf_pipeline_close(pipeline);
     gf_reading_close(&reading);
     comparison->wall_s = gf_now() - begin_s;

@@ -164,7 +164,7 @@ static enum gf_status open_timer(struct timer *timer, struct gf_error *error)
     timer->scratch_bytes =
         filter->cpu_scratch ? filter->cpu_scratch(stage, timer->timed->band_rows) : 0;
     timer->scratch = gf_pages_alloc(timer->scratch_bytes);
-    return timer->scratch ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    return timer->scratch ? GF_OK : gf_fail_memory(error);
 }
 
 /* Closes a timer. `sum` is the histogram to which its counts are added, or NULL. */

@@ -464,8 +464,7 @@ static enum gf_status explain_file(const char *input, const char *output, const 
                            explanation, error));
     if (source)
         source->close(source);
-    if (opened)
-        gf_input_close(opened);
+    gf_input_close(opened);
     gf_pipeline_close(pipeline);
     if (status)
         gf_explain_free(explanation);
@@ -544,8 +543,7 @@ static void close_way(struct way *way)
     gf_plan_free(&way->plan);
     if (way->source)
         way->source->close(way->source);
-    if (way->input)
-        gf_input_close(way->input);
+    gf_input_close(way->input);
     gf_pipeline_close(way->pipeline);
 }
 

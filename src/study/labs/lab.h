@@ -150,7 +150,6 @@ struct gf_lab_result {
     double elapsed_s;
 };
 
-/* Returns the number of the lab's columns. */
 int gf_lab_columns(const struct gf_lab *lab);
 bool gf_lab_has_values(const struct gf_lab *lab, const struct gf_lab_row *row);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata/exif.h"
 #include "codec/common/metadata/gain_map.h"
@@ -519,7 +520,7 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
         if (gf_metadata_set(kept, options->set))
             return GF_OK;
         gf_metadata_free(kept);
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     }
     const bool turned = !options->autorotate && gf_keeps(options, GF_METADATA_ORIENTATION),
                colours = gf_keeps(options, GF_METADATA_ICC) ||
@@ -539,7 +540,7 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
         !set_xmp_geometry(&kept->xmp, format, kept->orientation) ||
         (colours && !keep_colours(metadata, format, room, kept))) {
         gf_metadata_free(kept);
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail_memory(error);
     }
     gf_exif_set_size(&kept->exif, format.width, format.height);
     const bool no_thumbnails = metadata->filtered || strips_thumbnails(kept, options);
@@ -556,5 +557,5 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
         gf_exif_set_orientation(&kept->exif, kept->orientation))
         return GF_OK;
     gf_metadata_free(kept);
-    return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    return gf_fail_memory(error);
 }

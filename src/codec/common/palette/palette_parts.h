@@ -1,7 +1,6 @@
 /* The steps of gf_palette_make(), which palette_choose.c and palette.c share. */
 #pragma once
 
-#include <stddef.h>
 #include <string.h>
 
 #include "codec/common/palette/palette.h"

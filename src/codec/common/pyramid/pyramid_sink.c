@@ -226,8 +226,7 @@ static enum gf_status pyramid_finish(struct gf_sink *base, struct gf_error *erro
 static void pyramid_close(struct gf_sink *base)
 {
     struct pyramid_sink *const sink = (struct pyramid_sink *)base;
-    if (sink->ordered)
-        gf_ordered_close(sink->ordered);
+    gf_ordered_close(sink->ordered);
     for (int i = 0; i < GF_PYRAMID_LEVELS_MAX; i++)
         gf_shrinker_close(sink->level[i].shrinker);
     for (int i = 0; sink->slot && i < sink->slots; i++)

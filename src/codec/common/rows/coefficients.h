@@ -47,7 +47,6 @@ static inline int gf_coefficients_units(const struct gf_coefficients *from, int 
     return (pixels + unit - 1) / unit;
 }
 
-/* Returns the bytes of a row, for a picture of that width. */
 static inline size_t gf_coefficients_row_bytes(const struct gf_coefficients *from, int width)
 {
     int blocks = 0;

@@ -491,12 +491,11 @@ enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder,
         opened->pixels ? gf_metadata_for_output(order->metadata, in_file, GF_TAGS_ALL,
                                                 order->options, &opened->metadata, error)
                        : gf_fail_memory(error);
-    if (status) {
+    if (status)
         whole_sink_close(&opened->base);
-        return status;
-    }
-    *sink = &opened->base;
-    return GF_OK;
+    else
+        *sink = &opened->base;
+    return status;
 }
 
 struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double library_bytes)

@@ -4,6 +4,7 @@
 
 #include "base/cpu.h"
 #include "base/simd.h"
+#include "codec/png/deflate/code_lengths.h"
 
 /* A leaf (a symbol that occurs) or an inner node with two children. */
 struct node {
@@ -39,26 +40,6 @@ static int build_tree(struct node *node, int leaves)
     return count;
 }
 
-/* Shortens the codes that are too long. of_length is the number of codes of each length; codes
- * longer than `longest` count as `longest`. Shorter codes are lengthened until all codes fit. */
-static void bound_lengths(int *of_length, int longest)
-{
-    uint32_t taken = 0; /* the part of the 1 << longest codes that is used */
-    for (int length = 1; length <= longest; length++)
-        taken += (uint32_t)of_length[length] << (longest - length);
-    while (taken > 1u << longest) {
-        int length = longest - 1;
-        while (!of_length[length])
-            length--;
-        /* Two codes of the next length replace a code of this length. One of them replaces a code
-         * of the greatest length, which becomes free. */
-        of_length[length]--;
-        of_length[length + 1] += 2;
-        of_length[longest]--;
-        taken--;
-    }
-}
-
 void gf_huffman_lengths(const uint32_t *frequency, int symbols, int longest, uint8_t *lengths)
 {
     struct node node[2 * GF_HUFFMAN_SYMBOLS];
@@ -81,7 +62,7 @@ void gf_huffman_lengths(const uint32_t *frequency, int symbols, int longest, uin
         if (i < leaves)
             of_length[deep < longest ? deep : longest]++;
     }
-    bound_lengths(of_length, longest);
+    gf_huffman_bound(of_length, longest);
     for (int length = longest, i = 0; length >= 1; length--)
         for (int n = of_length[length]; n; n--)
             lengths[node[i++].symbol] = (uint8_t)length;
@@ -370,20 +351,12 @@ static void add_run(struct gf_deflate_code *code, int length, int run)
         add_token(code, length, 0, 0);
 }
 
-/* Returns the number of symbols up to the last symbol that occurs, but at least `least`. */
-static int used(const uint8_t *lengths, int symbols, int least)
-{
-    while (symbols > least && !lengths[symbols - 1])
-        symbols--;
-    return symbols;
-}
-
 static void make_head(struct gf_deflate_code *code)
 {
     uint8_t all[GF_DEFLATE_SYMBOLS + GF_DEFLATE_DISTANCES];
     uint32_t frequency[GF_DEFLATE_LENGTHS] = {0};
-    code->literals = used(code->literal, GF_DEFLATE_SYMBOLS, GF_DEFLATE_END + 1);
-    code->distances = used(code->distance, GF_DEFLATE_DISTANCES, 1);
+    code->literals = gf_huffman_used(code->literal, GF_DEFLATE_SYMBOLS, GF_DEFLATE_END + 1);
+    code->distances = gf_huffman_used(code->distance, GF_DEFLATE_DISTANCES, 1);
     memcpy(all, code->literal, (size_t)code->literals);
     memcpy(all + code->literals, code->distance, (size_t)code->distances);
     code->tokens = 0;
