@@ -1,8 +1,8 @@
 """What `make bench-encoders` runs: the bytes of JPEGs by several encoders at equal looks, beside libjpeg-turbo's.
 
 Arguments: the program, then folders of pictures. The wanted looks are the SSIMULACRA2 of libjpeg-turbo's JPEGs (--optimize) at its
-QUALITIES; an encoder's bytes at a look are interpolated (log(bytes) over score) between two of its qualities, at most STEP apart, for
-4:2:0 and for 4:4:4; the fewer count. Environment:
+QUALITIES; an encoder's bytes at a look are interpolated (log(bytes) over score) between two neighbouring qualities, for 4:2:0 and for
+4:4:4; the fewer count. Environment:
   QUALITIES="60 70 80 90 95"
   ENCODERS=REGEX          the encoders whose names match; libjpeg-turbo is always one
   PICTURES=N              of N pictures of each folder (all)
@@ -24,7 +24,6 @@ import sys
 import json_rows
 import looks
 
-STEP = 3
 program = os.path.realpath(sys.argv[1])
 qualities = [int(word) for word in os.environ.get("QUALITIES", "60 70 80 90 95").split()]
 cjpegli = shutil.which(os.environ.get("CJPEGLI", "cjpegli"))
@@ -90,8 +89,7 @@ class Curve:
 
     def log_bytes(self, score, near):
         """At the score; infinity where no quality reaches it or all exceed it. The search begins near a quality."""
-        if not self.points:
-            self.point(near)
+        self.point(near)
         while True:
             low = max((q for q in self.points if self.points[q][1] <= score), default=0)
             high = min((q for q in self.points if q > low), default=101)
@@ -104,7 +102,7 @@ class Curve:
                 continue
             (bytes0, score0), (bytes1, score1) = self.points[low], self.points[high]
             part = (score - score0) / (score1 - score0)
-            if high - low <= STEP:
+            if high - low == 1:
                 return math.log(bytes0) + part * (math.log(bytes1) - math.log(bytes0))
             guess = low + part * (high - low) + (1 if part < 0.5 else -1)  # beyond it, so that the other end comes near
             self.point(min(max(round(guess), low + 1), high - 1))

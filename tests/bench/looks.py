@@ -43,7 +43,7 @@ class Picture:
         self.path = os.path.join(self.folder, "picture.ppm")
         output(program, "-q", "--device=cpu", "--strip", "--depth=8", "-i", path, "-o", self.path, "icc=srgb,flatten=white")
         with open(self.path, "rb") as file:
-            self.width, self.height = map(int, re.match(rb"P6\s+(\d+)\s+(\d+)", file.read(64)).groups())
+            self.width, self.height = map(int, re.match(rb"P[56]\s+(\d+)\s+(\d+)", file.read(64)).groups())
         self.pixels = self.width * self.height
 
     def measure(self, words, ending=".jpg"):

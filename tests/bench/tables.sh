@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every table of tests/bench/results/README.md but those of worth.sh, from the newest results of `make bench-gpu`,
-# `make bench-batch`, `make bench-thumbnail`, `make bench` and `make bench-png`. Argument: the folder of results.
+# `make bench-batch`, `make bench-thumbnail`, `make bench`, `make bench-png` and `make bench-encoders`. Argument: the folder of results.
 set -eu
 gpu=$(ls "$1"/gpu-*.json | tail -n 1)
 cpu=$(ls "$1"/cpu-*.json | tail -n 1)
