@@ -46,8 +46,11 @@ result "a run" "$(make_page run --device=cpu --profile=html:"$work/run.html" -i 
     blur=2,equalize,unsharp)"
 draws "the picture of a run is on its page, before and after" run '<div class="slider"><img class="before"' \
     'alt="the picture before" src="data:image/jpeg;base64,/9j/' 'alt="the picture after" src="data:image/jpeg;base64,/9j/'
-draws "a run is drawn" run '<title>blur=2,equalize,unsharp</title>' '<h1>blur=2,equalize,unsharp</h1>' ' bounds the run: it is busy for ' \
+draws "a run is drawn" run '!<dt>score</dt>' '<title>blur=2,equalize,unsharp</title>' '<h1>blur=2,equalize,unsharp</h1>' ' bounds the run: it is busy for ' \
     '<h3>When each lane did what</h3>' '<li>reader</li>' '<rect class="s0"' '</span>equalize histogram</th>' '!<nav'
+result "a run to a target" "$(make_page target --device=cpu --profile=html:"$work/target.html" -i "$harbour" -o "$work/target.jpg" \
+    --target=ssimulacra2:70 resize=25%)"
+draws "the score stands beside the bytes of the file" target '<dt>file</dt>' '<dt>quality</dt>' ' tries</dd>' '<dt>score</dt><dd>7'
 result "a run of many spans" "$(make_page many --device=cpu --band-rows=1 --no-fuse --profile=html:"$work/many.html" -i "$harbour" \
     -o "$work/run.png" blur,gamma=2,invert,gamma=2,invert,blur)"
 draws "spans are joined where they are many" many ' spans are drawn as ' ' times: '

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes what is generated for readers into FOLDER, laid out as the repository: README.md with the parts between its
-# marks, the gallery, the page of results, and the arithmetic of clusters. Usage: readme.sh PROGRAM FOLDER
+# Writes what is generated for readers into FOLDER, laid out as the repository: README.md and the cookbook with the parts
+# between their marks, the gallery, the page of results, and the arithmetic of clusters. Usage: readme.sh PROGRAM FOLDER
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../.. program=$1 folder=$2
@@ -24,20 +24,25 @@ gallery()
     echo '</table>'
 }
 
-# part NAME: what stands between the marks of that name is taken from standard input instead
+# part NAME PAGE: what stands between the marks of that name is taken from standard input instead
 part()
 {
     cat >"$folder/part"
     awk -v name="$1" -v part="$folder/part" '
         $0 ~ "^<!-- /" name { skip = 0 }
         !skip { print }
-        $0 ~ "^<!-- " name { while ((getline line < part) > 0) print line; skip = 1 }' "$folder/README.md" >"$folder/next"
-    mv "$folder/next" "$folder/README.md"
+        $0 ~ "^<!-- " name { while ((getline line < part) > 0) print line; skip = 1 }' "$folder/$2" >"$folder/next"
+    mv "$folder/next" "$folder/$2"
     rm "$folder/part"
 }
 
 # The folder may be the repository itself.
-cp "$root/README.md" "$folder/README.next"
-mv "$folder/README.next" "$folder/README.md"
-gallery | part gallery
-"$here/figures.sh" "$here/results" | part figures
+for page in README.md samples/README.md; do
+    cp "$root/$page" "$folder/next"
+    mv "$folder/next" "$folder/$page"
+done
+gallery | part gallery README.md
+"$here/figures.sh" "$here/results" | part figures README.md
+qualities=$(ls "$here/results"/qualities-*.json | tail -n 1)
+"$here/qualities_table.sh" "$qualities" | part qualities samples/README.md
+

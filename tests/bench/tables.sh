@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every table of tests/bench/results/README.md but those of worth.sh, from the newest results of `make bench-gpu`,
-# `make bench-batch`, `make bench-thumbnail`, `make bench` and `make bench-png`. Argument: the folder of results.
+# `make bench-batch`, `make bench-thumbnail`, `make bench`, `make bench-png` and `make bench-encoders`. Argument: the folder of results.
 set -eu
 gpu=$(ls "$1"/gpu-*.json | tail -n 1)
 cpu=$(ls "$1"/cpu-*.json | tail -n 1)
@@ -160,3 +160,28 @@ device=$(ls "$1"/device-png-*.json 2>/dev/null | tail -n 1)
     print "| what | measured |\n| --- | --- |"
 }
 /"name":/ && /"value":/ { printf "| %s | %s %s |\n", value("name"), value("value"), value("unit") }' "$device"
+
+encoders=$(ls "$1"/encoders-*.json 2>/dev/null | tail -n 1)
+[ -z "$encoders" ] || awk "$fields"'
+/"date"/ {
+    printf "\nBytes of JPEGs at the SSIMULACRA2 that libjpeg-turbo has at the qualities above the columns, beside its bytes (`--optimize`;\n"
+    printf "of each encoder the better of 4:2:0 and 4:4:4), geometric means over a folder: %s, commit %s.\n\n", substr(value("date"), 1, 10), value("commit")
+}
+/"encoder":/ {
+    row = value("folder") " | " value("encoder"); quality = value("quality")
+    if (!(row in seen)) { seen[row] = 1; rows[++n] = row }
+    if (!(quality in known)) { known[quality] = 1; qualities[++m] = quality }
+    ratio[row, quality] = value("ratio")
+}
+END {
+    printf "| pictures | encoder |"
+    for (i = 1; i <= m; i++) printf " %s |", qualities[i]
+    printf "\n| --- | --- |"
+    for (i = 1; i <= m; i++) printf " --- |"
+    for (j = 1; j <= n; j++) {
+        if (rows[j] ~ /libjpeg-turbo$/) continue
+        printf "\n| %s |", rows[j]
+        for (i = 1; i <= m; i++) printf " %.3f |", ratio[rows[j], qualities[i]]
+    }
+    print ""
+}' "$encoders"

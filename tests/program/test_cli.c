@@ -568,7 +568,26 @@ static void test_json(void **state)
     assert_non_null(strstr(
         json, "\"peak_percent\": null}\n  ],\n  \"spans\": [\n    [-1,-1,0.0000,1.5000,0],\n    "
               "[4,-1,5.0000,8.0000,3000000],\n    [2,1,3.0000,5.0000,2000000],"));
+    assert_non_null(strstr(json, "\"out_bytes\": null,\n  \"quality\": null,\n"));
     free(json);
+    gf_profile_report_free(&report);
+
+    struct gf_profile searched = profile;
+    searched.out_bytes = 120000;
+    searched.quality = 84;
+    searched.tries = 3;
+    searched.score = 80.25;
+    report = report_of(&searched);
+    gf_profile_report_json(&report, &searched, print_begin());
+    char *const found = print_end();
+    assert_non_null(strstr(found, "\"out_bytes\": 120000,\n  \"quality\": 84,\n  \"tries\": 3,\n  "
+                                  "\"score\": 80.250000,\n"));
+    free(found);
+    gf_profile_report_table(&report, &searched, print_begin());
+    char *const table = print_end();
+    assert_non_null(
+        strstr(table, "\nfile       120000 bytes, quality 84 by 3 tries, a score of 80.25\n"));
+    free(table);
     gf_profile_report_free(&report);
 }
 

@@ -363,6 +363,9 @@ function runFacts(report, bound) {
     bound && ['bound by', startBounds(report, bound) ? 'CUDA start' : str(bound.name)],
     ['overlap', fixed(100 * known(report.overlap), 0, '%')],
     report.start_ms > 0 && ['CUDA start', duration(report.start_ms)],
+    report.out_bytes > 0 && ['file', bytes(report.out_bytes)],
+    report.quality > 0 && ['quality', `${count('quality')} by ${count('tries')} tries`],
+    Number.isFinite(num(report.score)) && ['score', general(report.score, 5)],
     ['bands of', count('band_rows') + ' rows'], ['lanes', count('lanes')], ['segments', count('segments')],
     ['device', `${str(report.device)} (${str(report.reason)})`, 'wide'],
     ['picture', formats(report.in, report.out), 'wide']);

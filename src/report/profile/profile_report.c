@@ -212,11 +212,20 @@ static void print_row(const struct gf_profile_report_row *row, int width, FILE *
             bytes, rate, percent);
 }
 
+/* The file of one picture, and what a search for its quality has led to. */
+static void print_written(const struct gf_profile *profile, FILE *file)
+{
+    if (profile->out_bytes <= 0)
+        return;
+    char fit[GF_FIT_FOUND_SIZE];
+    gf_batch_fit_text(profile, fit);
+    fprintf(file, "file       %lld bytes%s\n", profile->out_bytes, fit);
+}
+
 static void print_summary(const struct gf_profile_report *report, const struct gf_profile *profile,
                           FILE *file)
 {
-    char in[GF_TEXT_FORMAT_SIZE], out[GF_TEXT_FORMAT_SIZE], fit[GF_FIT_FOUND_SIZE];
-    gf_batch_fit_text(profile, fit);
+    char in[GF_TEXT_FORMAT_SIZE], out[GF_TEXT_FORMAT_SIZE];
     if (report->pictures > 1)
         fprintf(file,
                 "pictures   %zu in %.3f ms: %.1f pictures/s; the figures below are their sums, the "
@@ -226,11 +235,11 @@ static void print_summary(const struct gf_profile_report *report, const struct g
     else
         fprintf(file, "wall time  %.3f ms, %s to %s\n", profile->wall_s * 1e3,
                 gf_text_format(profile->in, in), gf_text_format(profile->out, out));
+    if (report->pictures == 1)
+        print_written(profile, file);
     if ((size_t)profile->frames > report->pictures)
         fprintf(file, "frames     %d: %.1f frames/s\n", profile->frames,
                 profile->frames / report->elapsed_s);
-    if (*fit && report->pictures == 1)
-        fprintf(file, "written   %s\n", fit);
     if (report->read_s > 0)
         fprintf(file, "film       read in %.3f ms, written in %.3f ms\n", report->read_s * 1e3,
                 report->write_s * 1e3);
@@ -293,31 +302,32 @@ const struct gf_key_help gf_profile_report_keys[] = {
     {"pictures_per_s", "pictures by the time from the first one's start to the last one's end"},
     {"frames", "of all pictures: an animation has several"},
     {"frames_per_s", "frames by the same time"},
-    {"quality", "as in a log, or null"},
     {"wall_ms", "from the start to the renamed output"},
-    {"start_ms", "duration of the CUDA start-up; null where there was none"},
+    {"start_ms", "duration of the CUDA start-up, or null"},
     {"busy_ms", "time during which at least one stage was busy"},
     {"work_ms", "sum of the stages' busy times"},
+    {"out_bytes", "of the file, or null"},
+    {"quality", "that a limit or target led to, or null"},
+    {"tries", "encodings for it"},
+    {"score", "of the target's measure"},
     {"overlap", "1 - busy_ms / work_ms: 0 is one after the other"},
     {"bound_by", "name of the stage with the largest busy time"},
-    {"bound_guide", "section of the Best Practices Guide that speaks of such a bound; or null"},
-    {"bound_why", "what bounds that stage; or null"},
+    {"bound_guide", "section of the Best Practices Guide on such a bound, or null"},
+    {"bound_why", "what bounds that stage, or null"},
     {"peaks", "device_copy_gb_s, upload_gb_s, download_gb_s, measured in this run, or null"},
     {"levels", "of a pyramid written: width, height, tiles, bytes"},
-    {"stages", "a list in the order of the data; of each:"},
-    {"stages.name", "decode, upload, the name of a stage of the chain, download or encode"},
+    {"stages", "in the order of the data; of each:"},
+    {"stages.name", "decode, upload, the name of a stage, download or encode"},
     {"stages.kind", "decode, upload, stage, statistic, download or encode"},
     {"stages.segment", "the stage's segment, from 0; null for the others"},
-    {"stages.calls", "number of bands, copies or calls of the codec"},
+    {"stages.calls", "bands, copies or calls of the codec"},
     {"stages.busy_ms", "time during which at least one lane was in the stage"},
     {"stages.bytes", "moved: samples of a codec, copied, or read and written by a stage"},
     {"stages.gb_s", "bytes / busy time, in 10^9 bytes a second"},
-    {"stages.peak_percent",
-     "gb_s in percent of the peak of what the stage uses; null: there is none"},
+    {"stages.peak_percent", "gb_s in percent of the peak of what the stage uses, or null"},
     {"spans",
-     "a list of what ran when, for the page; null where there are more than 4096. Of each, a list: "
-     "index in stages (-1: the CUDA start-up), lane (-1: the reader or the writer), begin and end "
-     "in ms, bytes"},
+     "what ran when; null of more than 4096. Of each, a list: index in stages (-1: CUDA's start), "
+     "lane (-1: reader or writer), begin and end in ms, bytes"},
     {0},
 };
 
@@ -333,6 +343,18 @@ static void put_row(struct gf_json *json, const struct gf_profile_report_row *ro
     gf_json_number(json, "gb_s", row->rate * 1e-9, 6);
     gf_json_number(json, "peak_percent", row->percent, 6);
     gf_json_end(json);
+}
+
+/* Of several pictures nothing is known, since their profile is a sum. */
+static void put_written(struct gf_json *json, const struct gf_profile_report *report,
+                        const struct gf_profile *profile)
+{
+    const bool one = report->pictures == 1, searched = one && profile->quality;
+    gf_json_number(json, "out_bytes",
+                   one && profile->out_bytes > 0 ? (double)profile->out_bytes : NAN, 0);
+    gf_json_number(json, "quality", searched ? profile->quality : NAN, 0);
+    gf_json_number(json, "tries", searched ? profile->tries : NAN, 0);
+    gf_json_number(json, "score", searched && profile->score != 0 ? profile->score : NAN, 6);
 }
 
 static void put_levels(struct gf_json *json, const struct gf_profile *profile)
@@ -391,14 +413,11 @@ void gf_profile_report_json(const struct gf_profile_report *report,
     gf_json_number(&json, "frames", profile->frames, 0);
     gf_json_number(&json, "frames_per_s",
                    report->elapsed_s > 0 ? profile->frames / report->elapsed_s : NAN, 3);
-    const bool searched = profile->tries && report->pictures == 1;
-    gf_json_number(&json, "quality", searched ? profile->quality : NAN, 0);
-    gf_json_number(&json, "tries", searched ? profile->tries : NAN, 0);
-    gf_json_number(&json, "score", searched && profile->score != 0 ? profile->score : NAN, 6);
     gf_json_number(&json, "wall_ms", profile->wall_s * 1e3, 6);
     gf_json_number(&json, "start_ms", start_s > 0 ? start_s * 1e3 : NAN, 6);
     gf_json_number(&json, "busy_ms", report->union_s * 1e3, 6);
     gf_json_number(&json, "work_ms", report->sum_s * 1e3, 6);
+    put_written(&json, report, profile);
     gf_json_number(&json, "overlap", report->overlap, 6);
     gf_json_string(&json, "bound_by", report->bound >= 0 ? report->row[report->bound].name : "");
     gf_json_string(&json, "bound_guide", report->advice ? report->advice->guide : NULL);
