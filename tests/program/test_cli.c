@@ -585,8 +585,8 @@ static void test_json(void **state)
     free(found);
     gf_profile_report_table(&report, &searched, print_begin());
     char *const table = print_end();
-    assert_non_null(
-        strstr(table, "\nfile       120000 bytes, quality 84 by 3 tries, a score of 80.25\n"));
+    assert_non_null(strstr(
+        table, "\nfile       120000 bytes with quality 84 by 3 tries of a score of 80.25\n"));
     free(table);
     gf_profile_report_free(&report);
 }
