@@ -219,7 +219,7 @@ $(PROGRAM_A): $(PROGRAM_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(LIB_SO): $(LIB_OBJ) $(CUDA_OBJ)
-	$(call say,LD,$@)$(CC) -shared -Wl,-soname,libgpufilter.so.0 -Wl,--exclude-libs,ALL $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD,$@)$(CC) -shared -Wl,-soname,libgpufilter.so.1 -Wl,--exclude-libs,ALL $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/%.o: %.c $(BUILD)/configured
 	@mkdir -p $(@D)
@@ -416,7 +416,7 @@ MANUALS = $(MANDIR)/man1/gpufilter.1 $(TOPICS:%=$(MANDIR)/man7/gpufilter-%.7)
 COMPLETIONDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
-SONAME := libgpufilter.so.0
+SONAME := libgpufilter.so.1
 INSTALLED = $(BINDIR)/gpufilter $(LIBDIR)/libgpufilter.a $(LIBDIR)/libgpufilter.so $(LIBDIR)/$(SONAME) \
   $(LIBDIR)/libgpufilter.so.$(VERSION) $(LIBDIR)/pkgconfig/gpufilter.pc $(CMAKEDIR) $(INCLUDEDIR)/gpufilter \
   $(MANUALS) $(COMPLETIONDIR)/gpufilter $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish

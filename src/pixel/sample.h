@@ -7,10 +7,10 @@
 #include "gpufilter/filter.h"
 #include "gpufilter/image.h"
 
-/* Returns M, the largest sample. */
+/* Returns M, the largest sample; 1 of floats. */
 static inline int gf_sample_max(struct gf_format format)
 {
-    return format.bits == 8 ? 255 : 65535;
+    return gf_is_float(format) ? 1 : format.bits == 8 ? 255 : 65535;
 }
 
 /* Rounds v (a half up) and clamps it to 0..max; max is 255 or 65535. NaN gives 0. */

@@ -158,7 +158,8 @@ static enum gf_status run_sizes(struct gf_selftester *test, const struct gf_chai
             sizes[i].large || (test->small_only && (sizes[i].width > 3 || channels != 3));
         if ((test->small_only && !sizes[i].small) || (slow && set == GF_SELFTEST_GREATEST))
             continue;
-        const struct gf_format format = {sizes[i].width, sizes[i].height, channels, bits};
+        const struct gf_format format = {sizes[i].width, sizes[i].height, channels, bits,
+                                         GF_SAMPLES_INTEGER};
         GF_TRY(gf_selftest_case(test, chain, format, error));
     }
     return GF_OK;

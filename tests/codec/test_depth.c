@@ -117,7 +117,8 @@ static void test_choices(void **state)
                  {GF_FILE_PNG, 8, 3, 8, 16, 16}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gf_options options = plain_options();
-        const struct gf_format format = {8, 8, cases[i].channels, cases[i].bits};
+        const struct gf_format format = {8, 8, cases[i].channels, cases[i].bits,
+                                         GF_SAMPLES_INTEGER};
         options.depth = cases[i].depth;
         assert_int_equal(gf_depth_of(cases[i].format, format, cases[i].stored, &options),
                          cases[i].wanted);

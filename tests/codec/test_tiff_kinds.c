@@ -133,7 +133,7 @@ static void check(const struct kind *kind, int width, const double *values, int 
 {
     for (unsigned variant = 0; variant < 8; variant++) {
         const struct gf_options options = plain_options();
-        const struct gf_format format = {width, HEIGHT, channels, bits};
+        const struct gf_format format = {width, HEIGHT, channels, bits, GF_SAMPLES_INTEGER};
         struct picture back;
         write_kind(kind, variant, width, values);
         if (decode(in_folder("a.tif"), &options, &back))

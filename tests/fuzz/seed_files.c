@@ -145,7 +145,7 @@ static void put_png(int colour, int bits, bool interlaced, bool extras)
 /* An animation of three frames, by the program's own writer. */
 static void put_animation(int channels, int bits)
 {
-    const struct gf_format format = {4, HEIGHT, channels, bits};
+    const struct gf_format format = {4, HEIGHT, channels, bits, GF_SAMPLES_INTEGER};
     const struct gf_metadata metadata = {.orientation = 1, .animated = true};
     const struct gf_options options = gf_options_default();
     const struct gf_duration duration = {1, 10};

@@ -77,7 +77,8 @@ static void every_small_size_has_a_score(void **state)
 {
     (void)state;
     for (int i = 0; i < 24 * 24; i++) {
-        const struct gf_format format = {1 + i % 24, 1 + i / 24, 1 + i % 4, i % 3 ? 8 : 16};
+        const struct gf_format format = {1 + i % 24, 1 + i / 24, 1 + i % 4, i % 3 ? 8 : 16,
+                                         GF_SAMPLES_INTEGER};
         struct gf_image a = make(format, false), b = make(format, true);
         const double score = score_of(&a, &b, 1 + i % 3);
         const bool small =

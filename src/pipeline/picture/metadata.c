@@ -186,7 +186,7 @@ static enum gf_status move(const struct gf_options *options, const struct gf_pla
                            struct gf_format result, const struct gf_blob *map,
                            struct gf_blob *moved, struct gf_error *error)
 {
-    const struct gf_format picture = {place->width, place->height, 3, 8};
+    const struct gf_format picture = {place->width, place->height, 3, 8, GF_SAMPLES_INTEGER};
     struct gf_options of_map = *options;
     struct gf_input *input;
     struct gf_source *source = NULL;
