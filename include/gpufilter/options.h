@@ -38,6 +38,9 @@ enum gf_file_format {
     GF_FILE_RAW,
     GF_FILE_Y4M,
     GF_FILE_SLIDE,
+    GF_FILE_EXR,
+    GF_FILE_PFM,
+    GF_FILE_NPY,
     GF_FILE_COUNT
 };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };

@@ -59,9 +59,9 @@ enum gf_status gf_depth_check(const struct gf_file_type *type, const char *name,
 
 /* Returns the least depth of floats in a file of the type that keeps the samples, or its largest;
  * 0 if it holds no floats. */
-static int float_depth(const struct gf_file_type *type, struct gf_format format)
+static int float_depth(const struct gf_file_type *type, struct gf_format format, int stored)
 {
-    const int exact = gf_is_float(format) ? format.bits == 16 : format.bits == 8;
+    const bool exact = gf_is_float(format) ? format.bits == 16 || stored == 16 : format.bits == 8;
     const int first = gf_depth_next(type, GF_DEPTH_FLOAT16 - 1),
               wide = gf_depth_next(type, GF_DEPTH_FLOAT16);
     return exact || !wide ? first : wide;
@@ -73,7 +73,7 @@ int gf_depth_in_file(const struct gf_file_type *type, struct gf_format format, i
     enum { WIDEST = 15 }; /* a format with samples of 16 bits holds all bits of any picture */
     const bool by_option = options->depth == GF_DEPTH_AUTO && !options->lossless,
                follows = by_option || !gf_depth_next(type, WIDEST);
-    const int floats = float_depth(type, format);
+    const int floats = float_depth(type, format, stored);
     if (floats && options->depth <= 0 &&
         (gf_is_float(format) || gf_depth_is_float(gf_depth_next(type, 0))))
         return floats;
@@ -100,7 +100,7 @@ struct gf_format gf_depth_rows(const struct gf_file_type *type, struct gf_format
 {
     if (gf_depth_is_float(depth)) {
         format.samples = GF_SAMPLES_FLOAT;
-        format.bits = bits_of(depth);
+        format.bits = type->associated && gf_has_alpha(format) ? 32 : bits_of(depth);
     } else if (gf_is_float(format)) {
         format.samples = GF_SAMPLES_INTEGER;
         format.bits = depth == 8 || type->bits == 8 ? 8 : 16;

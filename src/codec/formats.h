@@ -38,6 +38,8 @@ struct gf_file_type {
      * those of floats last with an f, such as "8 16 16f 32f"; NULL if the format is only read, or
      * its code chooses them. */
     const char *depths;
+    bool associated;  /* a file's colours are multiplied by alpha: rows with alpha have floats of 32
+                       * bits, so that nothing is lost */
     bool gray, alpha; /* a file can hold one channel; a file can hold alpha */
     bool inks;        /* a file can hold CMYK */
     unsigned keeps;   /* the kinds of metadata (enum gf_metadata_kind) that the program can write */

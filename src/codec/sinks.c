@@ -271,6 +271,9 @@ static enum gf_status check_pixels(const struct gf_output *output, const struct 
     if (depth < format.bits)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: %d bits are not lossless for %d bits", name,
                        depth, format.bits);
+    if (gf_has_alpha(format) && type->associated)
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "%s: %s multiplies colours by alpha: it is not lossless", name, type->name);
     if (gf_has_alpha(format) && !type->alpha)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: %s has no alpha channel: it is not lossless",
                        name, type->name);
@@ -339,6 +342,7 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
     if (status)
         return status;
     if (metadata) {
+        kept.bits = metadata->bits;
         kept.move = metadata->move;
         kept.animated = metadata->animated;
         kept.loops = metadata->loops;

@@ -44,7 +44,7 @@ static const struct gf_file_type *next_written(int *index)
 {
     const struct gf_file_type *type;
     while ((type = gf_file_type_at((*index)++))) {
-        if (type->create)
+        if (type->create && type->format != GF_FILE_EXR)
             break;
     }
     return type;
