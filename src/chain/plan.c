@@ -150,9 +150,12 @@ static enum gf_status check_samples(struct builder *b, const struct gf_filter *f
     if (!gf_is_float(b->format) || filter->takes_floats)
         return GF_OK;
     b->refuses_floats = true;
-    return gf_fail(error, GF_ERROR_USAGE,
-                   "%s: takes no floats; the filter integer before it makes samples of 16 bits",
-                   (b->written ? b->written : filter)->name);
+    const bool is_part = b->written && b->written != filter;
+    return gf_fail(
+        error, GF_ERROR_USAGE,
+        "%s%s%s%s: takes no floats; the filter integer before it makes samples of 16 bits",
+        (b->written ? b->written : filter)->name, is_part ? " (" : "", is_part ? filter->name : "",
+        is_part ? ")" : "");
 }
 
 static enum gf_status add_item(struct builder *b, struct gf_plan_item item, struct gf_error *error)
@@ -268,7 +271,7 @@ static enum gf_status add_filter(struct builder *b, struct gf_plan_item item,
         const int bits = b->format.bits;
         status = add_item(b, (struct gf_plan_item){.filter = &gf_premultiply}, error);
         b->straight_bits = bits;
-    } else if (filter->kind == GF_STENCIL && b->may_exceed_alpha) {
+    } else if (filter->kind == GF_STENCIL && b->may_exceed_alpha && !gf_is_float(b->format)) {
         status = add_item(b, (struct gf_plan_item){.filter = &gf_limit_to_alpha}, error);
     } else if ((filter->kind == GF_POINT || filter->kind == GF_STRAIGHT) && b->straight_bits) {
         status = add_straight(b, error);
@@ -382,6 +385,11 @@ static enum gf_status add_region(struct builder *b, const struct gf_chain_item *
                                               .facts = b->facts, .no_fuse = b->no_fuse};
     struct gf_region_parts *parts = NULL;
     struct gf_channels *wider = NULL;
+    if (gf_is_float(b->format))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: a region takes no floats; the filter integer "
+                       "before it makes samples of 16 bits",
+                       item->filter->name);
     if (b->straight_bits)
         GF_TRY(add_straight(b, error));
     GF_TRY(gf_region_plan(&request, b->format, b->plan, &wider, &parts, error));

@@ -63,7 +63,7 @@ static inline void gf_fill_samples(const struct gf_colour *colour, struct gf_for
 
 /* One pixel, repeated, from which rows of one colour are copied piece by piece. */
 struct gf_pattern {
-    unsigned char bytes[192]; /* whole pixels of 1 to 4 samples with 8 or 16 bits */
+    unsigned char bytes[192]; /* whole pixels of 1 to 4 samples with 8, 16 or 32 bits */
 };
 
 static inline void gf_pattern_make(struct gf_pattern *pattern, const void *pixel, size_t size)

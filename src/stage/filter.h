@@ -164,8 +164,8 @@ struct gf_filter {
     enum gf_filter_kind kind;
     struct gf_filter_cost cost;
     /* The filter takes pictures of floats: what point() appends, or cpu() computes, or floats()
-     * does. The planner refuses them before other filters. A filter that others do the work of
-     * needs no flag. */
+     * does. The planner refuses them before other filters. Of a filter that others do the work of
+     * the flag is for its help alone. */
     bool takes_floats;
 
     /* GF_COLOUR: sets *to, the profile of the result, for an input of that format and profile
@@ -267,7 +267,8 @@ struct gf_filter {
     void (*cpu)(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch);
     /* Does what cpu() does for floats of 32 bits; halves are converted before and after
-     * (stage/floats.h). NULL, if takes_floats is set: cpu() takes floats, or there is point(). */
+     * (pixel/float_stage.h). NULL, if takes_floats is set: cpu() takes floats, or there is point().
+     */
     void (*floats)(const struct gf_stage *stage, const struct gf_view *in,
                    const struct gf_view *out, void *scratch);
     size_t (*floats_scratch)(const struct gf_stage *stage, int rows); /* as cpu_scratch */

@@ -132,7 +132,7 @@ static enum gf_status enter_next_part(struct gf_attempt *attempt, struct gf_bran
                                                .apart = branch->request.apart};
     branch->recoloured |= branch->plan.recoloured;
     branch->filtered = true;
-    if (gf_is_float(image->format) && !item->filter->takes_floats)
+    if (gf_is_float(image->format))
         return gf_fail(error, GF_ERROR_UNFIT,
                        "%s: takes no floats; the filter integer before it "
                        "makes samples of 16 bits",
