@@ -131,7 +131,7 @@ static struct bytes exr_of(const struct part *part, int parts)
 {
     enum { CHUNKS = 200 };
     struct bytes file = {0};
-    uint64_t offset[4][CHUNKS];
+    uint64_t offset[4][CHUNKS] = {{0}};
     append(&file, "\x76\x2f\x31\x01", 4);
     put(&file, 2u | (parts > 1 ? PARTS : part->tile ? TILED : 0u) | (part->is_deep ? DEEP : 0u), 4);
     for (int i = 0; i < parts; i++)
