@@ -480,7 +480,8 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
         status = gf_plan_fuse(plan, error);
     GF_THEN(status, gf_plan_cut_segments(plan, error));
     if (!status && plan->on_device && has_floats(plan))
-        status = gf_fail(error, GF_ERROR_UNAVAILABLE, "floats are filtered on the CPU only");
+        status = gf_fail(error, GF_ERROR_UNAVAILABLE,
+                         "floats are filtered on the CPU only (--device=cpu)");
     plan->icc = b.icc;
     free(b.item);
     if (status)

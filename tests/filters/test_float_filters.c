@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "base/cpu.h"
+#include "chain/chain.h"
+#include "chain/plan.h"
 #include "pixel/float_rows.h"
 
 static struct gf_error error;
@@ -549,13 +551,30 @@ static void test_refusals(void **state)
     picture_free(&bytes);
 }
 
+/* No kernel gets floats: the plan for a device is refused, so that the CPU takes the picture. */
+static void test_devices(void **state)
+{
+    struct gf_chain chain;
+    struct gf_plan plan;
+    const struct gf_plan_request request = {.orientation = 1, .on_device = true};
+    assert_ok("chain", gf_chain_parse("float,blur", &chain, &error), &error);
+    assert_int_equal(gf_chain_check_kernels(&chain, &error), GF_ERROR_UNAVAILABLE);
+    assert_string_equal(error.text, "float has no CUDA kernel and runs on the CPU only");
+    gf_chain_free(&chain);
+    assert_ok("chain", gf_chain_parse("blur", &chain, &error), &error);
+    assert_int_equal(gf_plan_make_for(&chain, floats_of(3, 16), &request, &plan, &error),
+                     GF_ERROR_UNAVAILABLE);
+    assert_string_equal(error.text, "floats are filtered on the CPU only (--device=cpu)");
+    gf_chain_free(&chain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_halves),   cmocka_unit_test(test_integers),
         cmocka_unit_test(test_points),   cmocka_unit_test(test_stencils),
         cmocka_unit_test(test_windows),  cmocka_unit_test(test_singles_and_halves),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_devices),
     };
     return cmocka_run_group_tests_name("floats", tests, NULL, NULL);
 }
