@@ -249,6 +249,7 @@ static void note_kind(struct gf_source *source, enum gf_file_format format)
 {
     const struct gf_stored *const stored = &source->stored;
     source->file = format;
+    source->metadata.associated = gf_file_type(format)->associated;
     source->metadata.bits =
         (stored->is_float && !(stored->bits == 16 && gf_is_float(source->format))) ||
                 stored->colour == GF_STORED_PALETTE

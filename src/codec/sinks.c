@@ -343,6 +343,7 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
         return status;
     if (metadata) {
         kept.bits = metadata->bits;
+        kept.associated = metadata->associated;
         kept.move = metadata->move;
         kept.animated = metadata->animated;
         kept.loops = metadata->loops;

@@ -426,7 +426,11 @@ static void test_no_alpha(void **state)
     assert_int_equal(decode(in_folder("a.exr"), &options, &back), GF_OK);
     assert_true(sample_of(&back, 0, 0, 0) == 0 && sample_of(&back, 0, 0, 1) == 0);
     free_picture(&back);
-    picture.format.channels = 2;
+    picture.metadata.associated = true;
+    assert_int_equal(encode(in_folder("a.exr"), &picture, &options), GF_OK);
+    assert_int_equal(decode(in_folder("a.exr"), &options, &back), GF_OK);
+    assert_true(back.metadata.associated && sample_of(&back, 0, 0, 0) > 0.7);
+    free_picture(&back);
     struct gf_options lossless = options;
     lossless.lossless = true;
     assert_int_equal(encode(in_folder("a.exr"), &picture, &lossless), GF_ERROR_UNFIT);

@@ -55,5 +55,7 @@ static inline const char *gf_exr_channel(struct gf_format format, int index)
     return index == colours ? "A" : colours == 1 ? "Y" : names[index];
 }
 
-/* Divides the colours of a row by alpha, but for pixels whose alpha is 0, or multiplies them. */
-void gf_exr_alpha(struct gf_format format, unsigned char *row, int width, bool divides);
+enum gf_exr_alpha { GF_EXR_DIVIDE, GF_EXR_MULTIPLY, GF_EXR_MULTIPLY_SOME };
+/* Divides the colours of a row by alpha, or multiplies them, but, unless it is GF_EXR_MULTIPLY, for
+ * pixels whose alpha is 0. */
+void gf_exr_alpha(struct gf_format format, unsigned char *row, int width, enum gf_exr_alpha how);

@@ -30,7 +30,7 @@ const char *gf_exr_why(exr_result_t code)
     return *gf_exr_said.why ? gf_exr_said.why : gf_exr.exr_get_default_error_message(code);
 }
 
-void gf_exr_alpha(struct gf_format format, unsigned char *row, int width, bool divides)
+void gf_exr_alpha(struct gf_format format, unsigned char *row, int width, enum gf_exr_alpha how)
 {
     enum { PIXELS = 256, MOST = 4 * PIXELS };
     const size_t channels = (size_t)format.channels;
@@ -39,9 +39,11 @@ void gf_exr_alpha(struct gf_format format, unsigned char *row, int width, bool d
         const size_t count = channels * (size_t)(width - x < PIXELS ? width - x : PIXELS);
         gf_floats_of_row(row, format, count, values);
         for (float *pixel = values; pixel < values + count; pixel += channels) {
-            const float alpha = pixel[channels - 1], divisor = alpha != 0 ? alpha : 1;
+            const float alpha = pixel[channels - 1];
+            if (alpha == 0 && how != GF_EXR_MULTIPLY)
+                continue;
             for (size_t c = 0; c + 1 < channels; c++)
-                pixel[c] = divides ? pixel[c] / divisor : pixel[c] * alpha;
+                pixel[c] = how == GF_EXR_DIVIDE ? pixel[c] / alpha : pixel[c] * alpha;
         }
         gf_floats_to_row(values, format, count, row);
     }
@@ -443,7 +445,7 @@ static enum gf_status decode_block(void *context, int thread, int item, struct g
     if (result)
         return fail_damaged(exr, result, row < 0 ? 0 : (int)row, error);
     for (int i = 0; gf_has_alpha(exr->base.format) && i < height; i++)
-        gf_exr_alpha(exr->base.format, to + (size_t)i * band_pitch(exr), width, true);
+        gf_exr_alpha(exr->base.format, to + (size_t)i * band_pitch(exr), width, GF_EXR_DIVIDE);
     return GF_OK;
 }
 

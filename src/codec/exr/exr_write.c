@@ -16,6 +16,7 @@ struct exr_sink {
     struct gf_sink base;
     struct gf_output *output; /* NULL: nothing more is written */
     struct gf_format format;
+    enum gf_exr_alpha alpha;
     exr_context_t context;
     int blocks;                                  /* how many are encoded at a time */
     unsigned char *rows;                         /* of these blocks, colours multiplied by alpha */
@@ -158,7 +159,7 @@ static enum gf_status encode_block(void *context, int thread, int item, struct g
     const size_t row_bytes = gf_row_bytes(exr->format);
     unsigned char *const rows = exr->rows + (size_t)item * BLOCK_ROWS * row_bytes;
     for (int y = 0; gf_has_alpha(exr->format) && y < chunk.height; y++)
-        gf_exr_alpha(exr->format, rows + (size_t)y * row_bytes, exr->format.width, false);
+        gf_exr_alpha(exr->format, rows + (size_t)y * row_bytes, exr->format.width, exr->alpha);
     bind_channels(exr, encoder, rows);
     if (begins)
         result = gf_exr.exr_encoding_choose_default_routines(exr->context, 0, encoder);
@@ -251,6 +252,8 @@ enum gf_status gf_exr_sink_open(const struct gf_sink_order *order, struct gf_sin
     exr->base = (struct gf_sink){.write = exr_write, .finish = exr_finish_file, .close = exr_close};
     exr->output = order->output;
     exr->format = order->format;
+    exr->alpha =
+        order->metadata && order->metadata->associated ? GF_EXR_MULTIPLY_SOME : GF_EXR_MULTIPLY;
     exr->blocks = blocks_of(order->options, order->format.height);
     exr->rows = malloc(gf_row_bytes(exr->format) * BLOCK_ROWS * (size_t)exr->blocks);
     gf_exr_begin();

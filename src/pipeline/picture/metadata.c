@@ -175,6 +175,7 @@ enum gf_status gf_pipeline_keep_metadata(struct gf_pipeline *pipeline, struct gf
     GF_ALLOCATED(kept, error);
     GF_TRY(gf_metadata_for_output(&changed, format, GF_TAGS_ALL, &options, kept, error));
     kept->bits = metadata->bits;
+    kept->associated = metadata->associated;
     kept->unread = metadata->unread & ~gf_kinds_unwanted(&options);
     return GF_OK;
 }
