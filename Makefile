@@ -116,12 +116,13 @@ INCLUDES := -Iinclude -Isrc -I.
 # The library that a format is loaded from, and its package: -DGF_LIBRARY_webp=libwebp.so.7=libwebp7. -DGF_WITH_webp=, is for
 # the table of the formats (src/codec/formats.c).
 FORMAT_FLAGS := $(FORMAT_NAMES:%=-DGF_WITH_%=$(comma)) $(foreach l,$(subst $(comma), ,$(foreach f,$(FORMATS),$(lastword $(subst :, ,$f)))),\
-  -DGF_LIBRARY_$(patsubst lib%,%,$(firstword $(subst .so, ,$l)))=$l)
+  -DGF_LIBRARY_$(patsubst lib%,%,$(firstword $(subst -, ,$(firstword $(subst .so, ,$l)))))=$l)
 TEXT_CFLAGS := $(if $(filter text,$(FORMAT_NAMES)),$(shell pkg-config --cflags freetype2 harfbuzz $(if $(filter fonts,$(FORMAT_NAMES)),fontconfig)))
 JP2_CFLAGS := $(if $(filter jp2,$(FORMAT_NAMES)),$(shell pkg-config --cflags libopenjp2))
+EXR_CFLAGS := $(if $(filter exr,$(FORMAT_NAMES)),$(filter -I%,$(shell pkg-config --cflags OpenEXR)))
 GF_CPPFLAGS = -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),-DGF_WITH_ISAL) \
   $(if $(filter 1,$(LCMS)),-DGF_WITH_LCMS) $(and $(filter 1,$(STUDY)),$(filter $(STUDY_READERS),$<),-DGF_WITH_STUDY) \
-  $(FORMAT_FLAGS) $(TEXT_CFLAGS) $(JP2_CFLAGS)
+  $(FORMAT_FLAGS) $(TEXT_CFLAGS) $(JP2_CFLAGS) $(EXR_CFLAGS)
 # Contraction is off on both compilers: the picture must not depend on who rounds once and who twice.
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
   -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(HARDENING)
@@ -221,7 +222,7 @@ $(PROGRAM_A): $(PROGRAM_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(LIB_SO): $(LIB_OBJ) $(CUDA_OBJ)
-	$(call say,LD,$@)$(CC) -shared -Wl,-soname,libgpufilter.so.0 -Wl,--exclude-libs,ALL $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD,$@)$(CC) -shared -Wl,-soname,libgpufilter.so.1 -Wl,--exclude-libs,ALL $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/%.o: %.c $(BUILD)/configured
 	@mkdir -p $(@D)
@@ -418,7 +419,7 @@ MANUALS = $(MANDIR)/man1/gpufilter.1 $(TOPICS:%=$(MANDIR)/man7/gpufilter-%.7)
 COMPLETIONDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
-SONAME := libgpufilter.so.0
+SONAME := libgpufilter.so.1
 INSTALLED = $(BINDIR)/gpufilter $(LIBDIR)/libgpufilter.a $(LIBDIR)/libgpufilter.so $(LIBDIR)/$(SONAME) \
   $(LIBDIR)/libgpufilter.so.$(VERSION) $(LIBDIR)/pkgconfig/gpufilter.pc $(CMAKEDIR) $(INCLUDEDIR)/gpufilter \
   $(MANUALS) $(COMPLETIONDIR)/gpufilter $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish

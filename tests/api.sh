@@ -45,7 +45,7 @@ if [ "$("${PYTHON:-python3}" -c 'import struct, sys; print(struct.calcsize("P"),
     result "the binary interface is that of tests/abi.txt" "$(abi "$root/include")"
     changed "a member within a struct breaks programs" 's/^    int quality; /    int more; int quality; /' "changed or gone: struct gf_options: quality at 84" \
         "programs that were compiled with version"
-    changed "so does a larger struct of the caller's" 's/^(    int width, height;) (.*pixels.*)/\1 int depth; \2/' "gone: struct gf_format: 16 bytes"
+    changed "so does a larger struct of the caller's" 's/^(    int width, height;) +(.*pixels.*)/\1 int depth; \2/' "gone: struct gf_format: 20 bytes"
     changed "an enum's changed value" 's/GF_CODEC_CPU, *$/GF_CODEC_GPU_FIRST, GF_CODEC_CPU,/' "gone: enum gf_codec: GF_CODEC_CPU = 1"
     changed "a function's other argument" 's/(gf_options_init\(struct gf_options \*options), size_t size/\1, int size/' "gone: gf_options_init"
     changed "unless the version is another" 's/(VERSION_MINOR) .*/\1 99/; s/^    int quality; /    int more; int quality; /' \
@@ -81,7 +81,7 @@ esac
 for linking in static shared; do
     case $linking in
     static) set -- "$build/libgpufilter.a" ;;
-    shared) set -- "-L$build" -lgpufilter "-Wl,-rpath,$work" && ln -s "$build/libgpufilter.so" "$work/libgpufilter.so.0" ;;
+    shared) set -- "-L$build" -lgpufilter "-Wl,-rpath,$work" && ln -s "$build/libgpufilter.so" "$work/libgpufilter.so.1" ;;
     esac
     example "the example in C, $linking library" "${CC:-cc}" c "$@"
     if command -v "${cxx%% *}" >/dev/null; then

@@ -39,6 +39,12 @@ with_packages()
           print part[1] }' known=1 - known=0 "$folder/formats"
 }
 
+# OpenEXR's core alone: the package names its libraries of C++, too.
+exr_core()
+{
+    pkg-config --libs OpenEXR 2>/dev/null | tr ' ' '\n' | grep OpenEXRCore
+}
+
 # shellcheck disable=SC2046 # several words
 formats()
 {
@@ -49,6 +55,7 @@ formats()
     format heif libheif-dev libheif/heif.h $(flags libheif)
     format gif libgif-dev gif_lib.h -lgif # giflib has no pkg-config file
     format jp2 libopenjp2-7-dev openjpeg.h $(flags libopenjp2)
+    format exr libopenexr-dev openexr.h $(pkg-config --cflags OpenEXR 2>/dev/null | sed 's/-pthread//') $(exr_core)
     format raw libraw-dev libraw/libraw.h $(pkg-config --exists libraw_r 2>/dev/null && echo -lraw_r)
     format slide libopenslide-dev openslide/openslide.h $(flags openslide)
     format tar libarchive-dev archive.h $(flags libarchive) # not of pictures, but of archives

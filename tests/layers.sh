@@ -62,7 +62,7 @@ result "src/DESIGN.md has the whole way" "$(grep -c '^| [0-9]* | `[a-z_]*` | `sr
 
 # Headers that are included several times with other macros begin without a guard. Some libraries' own lie in folders
 # that pkg-config names.
-flags=$(for library in freetype2 harfbuzz lcms2 libopenjp2; do pkg-config --cflags $library 2>/dev/null; done)
+flags=$(for library in freetype2 harfbuzz lcms2 libopenjp2 OpenEXR; do pkg-config --cflags $library 2>/dev/null; done)
 # shellcheck disable=SC2086 # several words
 result "headers compile by themselves" "$(find src include -name '*.h' | sort | while read -r header; do
     grep -q -e '^#pragma once' -e '^#ifndef GP\{0,1\}' "$header" || continue

@@ -11,7 +11,7 @@
  *   their contexts. Strings that a function returns are constants: they are never freed.
  * - Versions: struct gf_options, struct gf_reader and struct gf_writer say their sizes and grow at
  *   their ends; so does struct gf_profile, which the library allocates. All other structs stay as
- * they are while the library is called libgpufilter.so.0, and enums get new values at their ends.
+ * they are while the library is called libgpufilter.so.1, and enums get new values at their ends.
  * tests/abi.txt lists all of it.
  * - Text is UTF-8 and ends with NUL; names of files are bytes, as the system has them. */
 #ifndef GPUFILTER_H

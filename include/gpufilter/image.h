@@ -1,7 +1,9 @@
 /* Pictures in memory: samples interleaved, rows `pitch` bytes apart, top row first.
  *
  * A sample is an unsigned integer of 8 or 16 bits (native byte order), v in 0..M with M = 255 or
- * 65535. One to four channels: gray, gray + alpha, RGB, RGBA; alpha is straight, not premultiplied.
+ * 65535, or a float of 16 or 32 bits (IEEE's half and single), where 0..1 means what 0..M means and
+ * any other number may stand, too; M is 1 then. One to four channels: gray, gray + alpha, RGB,
+ * RGBA; alpha is straight, not premultiplied.
  */
 #ifndef GPUFILTER_IMAGE_H
 #define GPUFILTER_IMAGE_H
@@ -15,16 +17,19 @@
 extern "C" {
 #endif
 
+enum gf_samples { GF_SAMPLES_INTEGER, GF_SAMPLES_FLOAT };
+
 struct gf_format {
-    int width, height; /* pixels, 1..16777216 */
-    int channels;      /* 1..4 */
-    int bits;          /* bits of a sample, 8 or 16 */
+    int width, height;       /* pixels, 1..16777216 */
+    int channels;            /* 1..4 */
+    int bits;                /* bits of a sample: integers have 8 or 16, floats 16 or 32 */
+    enum gf_samples samples; /* 0: integers */
 };
 
 struct gf_image {
     struct gf_format format;
-    size_t pitch;        /* bytes from one row to the next, gf_row_bytes or more; even at 16 bits */
-    unsigned char *data; /* the first row; at an even address at 16 bits */
+    size_t pitch;        /* bytes from one row to the next, gf_row_bytes or more; whole samples */
+    unsigned char *data; /* the first row, at a multiple of a sample's bytes */
     bool owned;          /* gf_image_free() frees the pixels; false: the memory is the caller's */
 };
 
@@ -43,6 +48,11 @@ static inline int gf_colour_channels(struct gf_format format)
 static inline bool gf_has_alpha(struct gf_format format)
 {
     return format.channels % 2 == 0;
+}
+
+static inline bool gf_is_float(struct gf_format format)
+{
+    return format.samples == GF_SAMPLES_FLOAT;
 }
 
 /* Allocates a picture of that format, with undefined contents and no gaps between rows. The caller

@@ -38,6 +38,9 @@ enum gf_file_format {
     GF_FILE_RAW,
     GF_FILE_Y4M,
     GF_FILE_SLIDE,
+    GF_FILE_EXR,
+    GF_FILE_PFM,
+    GF_FILE_NPY,
     GF_FILE_COUNT
 };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
@@ -124,7 +127,9 @@ enum {
     GF_PNG_LEVEL_MAX = 9,
     GF_PNG_COLOURS_MAX = 256,
     GF_DEPTH_AUTO = -1,
-    GF_DEPTH_MAX = 16,
+    GF_DEPTH_FLOAT16 = 1016, /* a depth of floats is 1000 more than their bits */
+    GF_DEPTH_FLOAT32 = 1032,
+    GF_DEPTH_MAX = GF_DEPTH_FLOAT32,
     GF_TILE_SIZE_MAX = 8192
 };
 
@@ -235,9 +240,11 @@ struct gf_options {
      * tells of samples outside. */
     double range_low, range_high;
     /* Bits of a sample in the file that is written: 1 (gray without alpha becomes black and white),
-     * 8, 10, 12 or 16, GF_ERROR_USAGE if the format has no such samples; GF_DEPTH_AUTO: as many as
+     * 8, 10, 12 or 16, or GF_DEPTH_FLOAT16 or GF_DEPTH_FLOAT32, GF_ERROR_USAGE if the format has no
+     * such samples; GF_DEPTH_AUTO: as many as
      * the input has, as far as the format can store them; 0: as many as the picture in memory has,
-     * 8 or 16, but 8 after the filter thumbnail, and in an AVIF as many as the input has. */
+     * 8 or 16 (floats become 16 where the format has none), but 8 after the filter thumbnail, and
+     * in an AVIF as many as the input has. */
     int depth;
     bool dither; /* if samples lose bits, neighbours are rounded up or down in a regular pattern */
     /* An animation whose file is lossless becomes a lossless one in formats that can be, unless a

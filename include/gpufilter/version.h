@@ -4,7 +4,7 @@
 #define GPUFILTER_VERSION_H
 
 #define GF_VERSION_MAJOR 0
-#define GF_VERSION_MINOR 2
+#define GF_VERSION_MINOR 3
 #define GF_VERSION_PATCH 0
 
 /* The version as text: "1.2.3". */

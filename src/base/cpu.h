@@ -94,6 +94,8 @@ static inline const char *gf_cpu_instruction_set(void)
         GF_CASE_(4, name, __VA_ARGS__) \
         GF_CASE_(6, name, __VA_ARGS__) \
         GF_CASE_(8, name, __VA_ARGS__) \
+        GF_CASE_(12, name, __VA_ARGS__) \
+        GF_CASE_(16, name, __VA_ARGS__) \
     }
 
 /* Stands before a loop of independent iterations: no iteration reads what another one writes. */

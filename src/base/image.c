@@ -12,9 +12,12 @@
 
 enum gf_status gf_format_check(struct gf_format format, const char *name, struct gf_error *error)
 {
-    if (format.channels < 1 || format.channels > 4 || (format.bits != 8 && format.bits != 16))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: not a picture of 1 to 4 channels of 8 or 16 bits", name);
+    const bool floats = format.samples == GF_SAMPLES_FLOAT;
+    const bool is_known = format.samples == GF_SAMPLES_INTEGER || floats;
+    if (format.channels < 1 || format.channels > 4 || !is_known ||
+        (format.bits != 16 && format.bits != (floats ? 32 : 8)))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: not a picture of 1 to 4 channels of %s bits",
+                       name, floats ? "floats of 16 or 32" : "8 or 16");
     if (format.width < 1 || format.height < 1 || format.width > GF_SIDE_MAX ||
         format.height > GF_SIDE_MAX)
         return gf_fail(error, GF_ERROR_USAGE, "%s: %dx%d: a side is outside 1..%d", name,
@@ -28,9 +31,18 @@ enum gf_status gf_image_check(const struct gf_image *image, const char *name,
     GF_TRY(gf_format_check(image->format, name, error));
     if (!image->data || image->pitch < gf_row_bytes(image->format))
         return gf_fail(error, GF_ERROR_USAGE, "%s: no pixels, or rows that overlap", name);
-    if (image->format.bits == 16 && ((uintptr_t)image->data | image->pitch) % 2)
-        return gf_fail(error, GF_ERROR_USAGE, "%s: samples of 16 bits at odd addresses", name);
+    const unsigned bytes = (unsigned)image->format.bits / 8;
+    if (((uintptr_t)image->data | image->pitch) % bytes)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: samples of %d bits at %s addresses", name,
+                       image->format.bits, bytes == 2 ? "odd" : "uneven");
     return GF_OK;
+}
+
+enum gf_status gf_integers_check(struct gf_format format, const char *name, struct gf_error *error)
+{
+    return gf_is_float(format)
+               ? gf_fail(error, GF_ERROR_USAGE, "%s: its samples are floats, not integers", name)
+               : GF_OK;
 }
 
 enum gf_status gf_image_alloc(struct gf_image *image, struct gf_format format,

@@ -15,7 +15,13 @@ static inline size_t gf_pixel_bytes(struct gf_format format)
 static inline bool gf_same_format(struct gf_format a, struct gf_format b)
 {
     return a.width == b.width && a.height == b.height && a.channels == b.channels &&
-           a.bits == b.bits;
+           a.bits == b.bits && a.samples == b.samples;
+}
+
+/* Whether samples of two formats are the same numbers, so that none is converted. */
+static inline bool gf_same_samples(struct gf_format a, struct gf_format b)
+{
+    return a.bits == b.bits && a.samples == b.samples;
 }
 
 /* Returns GF_ERROR_USAGE if the format is not supported. The message begins with `name`. */
@@ -25,6 +31,9 @@ enum gf_status gf_format_check(struct gf_format format, const char *name,
  * The message begins with `name`. */
 enum gf_status gf_image_check(const struct gf_image *image, const char *name,
                               struct gf_error *error) GF_CHECKED;
+/* Returns GF_ERROR_USAGE if the samples are floats, for callers that take none. */
+enum gf_status gf_integers_check(struct gf_format format, const char *name,
+                                 struct gf_error *error) GF_CHECKED;
 
 /* A rectangle of a picture, in pixels. */
 struct gf_rectangle {

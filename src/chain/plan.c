@@ -123,6 +123,7 @@ struct builder {
     /* If the colour is premultiplied at this point of the plan: its bits before that. 0: it is
      * straight. */
     int straight_bits;
+    bool refuses_floats;   /* a filter that takes no floats would have got some */
     bool may_exceed_alpha; /* the last stencil may have made premultiplied colour that exceeds
                             * alpha */
 };
@@ -142,6 +143,21 @@ static enum gf_status shape(const struct builder *b, const struct gf_plan_item *
                   : GF_OK;
 }
 
+/* Fails if the filter gets floats and does not take them. */
+static enum gf_status check_samples(struct builder *b, const struct gf_filter *filter,
+                                    struct gf_error *error)
+{
+    if (!gf_is_float(b->format) || filter->takes_floats)
+        return GF_OK;
+    b->refuses_floats = true;
+    const bool is_part = b->written && b->written != filter;
+    return gf_fail(
+        error, GF_ERROR_USAGE,
+        "%s%s%s%s: takes no floats; the filter integer before it makes samples of 16 bits",
+        (b->written ? b->written : filter)->name, is_part ? " (" : "", is_part ? filter->name : "",
+        is_part ? ")" : "");
+}
+
 static enum gf_status add_item(struct builder *b, struct gf_plan_item item, struct gf_error *error)
 {
     struct gf_format out;
@@ -149,6 +165,7 @@ static enum gf_status add_item(struct builder *b, struct gf_plan_item item, stru
         return gf_fail(error, GF_ERROR_USAGE,
                        "%s: no filter can follow a conversion to CMYK: put it last",
                        (b->written ? b->written : item.filter)->name);
+    GF_TRY(check_samples(b, item.filter, error));
     GF_TRY(shape(b, &item, &out, error));
     item.icc = b->icc;
     item.written = b->written;
@@ -254,7 +271,7 @@ static enum gf_status add_filter(struct builder *b, struct gf_plan_item item,
         const int bits = b->format.bits;
         status = add_item(b, (struct gf_plan_item){.filter = &gf_premultiply}, error);
         b->straight_bits = bits;
-    } else if (filter->kind == GF_STENCIL && b->may_exceed_alpha) {
+    } else if (filter->kind == GF_STENCIL && b->may_exceed_alpha && !gf_is_float(b->format)) {
         status = add_item(b, (struct gf_plan_item){.filter = &gf_limit_to_alpha}, error);
     } else if ((filter->kind == GF_POINT || filter->kind == GF_STRAIGHT) && b->straight_bits) {
         status = add_straight(b, error);
@@ -368,6 +385,11 @@ static enum gf_status add_region(struct builder *b, const struct gf_chain_item *
                                               .facts = b->facts, .no_fuse = b->no_fuse};
     struct gf_region_parts *parts = NULL;
     struct gf_channels *wider = NULL;
+    if (gf_is_float(b->format))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: a region takes no floats; the filter integer "
+                       "before it makes samples of 16 bits",
+                       item->filter->name);
     if (b->straight_bits)
         GF_TRY(add_straight(b, error));
     GF_TRY(gf_region_plan(&request, b->format, b->plan, &wider, &parts, error));
@@ -427,6 +449,14 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
     return status;
 }
 
+static bool has_floats(const struct gf_plan *plan)
+{
+    bool has = gf_is_float(plan->in);
+    for (int i = 0; i < plan->stage_count; i++)
+        has |= gf_is_float(plan->stage[i].out);
+    return has;
+}
+
 enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format in,
                                 const struct gf_plan_request *request, struct gf_plan *plan,
                                 struct gf_error *error)
@@ -449,13 +479,16 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     if (!status && plan->fuses && !request->apart)
         status = gf_plan_fuse(plan, error);
     GF_THEN(status, gf_plan_cut_segments(plan, error));
+    if (!status && plan->on_device && has_floats(plan))
+        status = gf_fail(error, GF_ERROR_UNAVAILABLE,
+                         "floats are filtered on the CPU only (--device=cpu)");
     plan->icc = b.icc;
     free(b.item);
     if (status)
         gf_plan_free(plan);
     /* The chain was valid when it was parsed, so that a usage error means that it does not fit this
-     * picture. */
-    if (status == GF_ERROR_USAGE)
+     * picture. It is one of the chain if its own floats meet a filter that takes none. */
+    if (status == GF_ERROR_USAGE && !(b.refuses_floats && !gf_is_float(in)))
         status = GF_ERROR_UNFIT;
     if (status && error)
         error->status = status;

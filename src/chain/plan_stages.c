@@ -203,7 +203,7 @@ static bool is_alpha_stencil(const struct gf_plan *plan, int i)
         return false;
     const struct gf_stage *const stage = &plan->stage[i], *const stencil = stage + 1;
     const bool far = !gf_stage_rows_known(stencil);
-    return (plan->on_device || !far) && premultiplies(stage, far) &&
+    return !gf_is_float(stage->in) && (plan->on_device || !far) && premultiplies(stage, far) &&
            stage->in.bits == stage[2].out.bits && gf_point_is_only(stage + 2, &gf_unpremultiply) &&
            stencil->filter->fuses && !stencil->variant &&
            gf_stage_border(stencil) != GF_BORDER_WRAP &&

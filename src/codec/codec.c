@@ -243,14 +243,18 @@ static enum gf_status open_pages(struct gf_input *input, const struct gf_file_ty
     return GF_OK;
 }
 
-/* Notes the file's format and its bits per sample in the source. The bits become 0 for floats and
- * palettes, whose bits do not say how fine the colours are. */
+/* Notes the file's format and its bits per sample in the source. The bits become 0 for palettes and
+ * for floats but halves, since these do not say how fine the colours are. */
 static void note_kind(struct gf_source *source, enum gf_file_format format)
 {
     const struct gf_stored *const stored = &source->stored;
     source->file = format;
+    source->metadata.associated = gf_file_type(format)->associated;
     source->metadata.bits =
-        stored->is_float || stored->colour == GF_STORED_PALETTE ? 0 : stored->bits;
+        (stored->is_float && !(stored->bits == 16 && gf_is_float(source->format))) ||
+                stored->colour == GF_STORED_PALETTE
+            ? 0
+            : stored->bits;
 }
 
 /* Opens a source. If the caller may choose a window of its picture, the whole of it may have more

@@ -8,18 +8,29 @@
 #include "base/fail.h"
 #include "codec/common/pyramid/pyramid.h"
 #include "codec/codec.h"
+#include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
 #include "codec/formats.h"
+#include "pixel/float_rows.h"
 
 int gf_depth_next(const struct gf_file_type *type, int above)
 {
     char *next;
     for (const char *at = type->depths; at && *at; at = next) {
-        const int depth = (int)strtol(at, &next, 10);
+        int depth = (int)strtol(at, &next, 10);
+        if (*next == 'f') {
+            depth += GF_DEPTH_FLOAT16 - 16;
+            next++;
+        }
         if (depth > above)
             return depth;
     }
     return 0;
+}
+
+static int bits_of(int depth)
+{
+    return gf_depth_is_float(depth) ? depth - (GF_DEPTH_FLOAT16 - 16) : depth;
 }
 
 void gf_depths_text(const struct gf_file_type *type, char text[GF_DEPTHS_TEXT_SIZE])
@@ -27,11 +38,11 @@ void gf_depths_text(const struct gf_file_type *type, char text[GF_DEPTHS_TEXT_SI
     size_t length = 0;
     snprintf(text, GF_DEPTHS_TEXT_SIZE, "%s", type->depths ? "" : "its input's");
     for (int depth = 0; (depth = gf_depth_next(type, depth)) && length < GF_DEPTHS_TEXT_SIZE;)
-        length += (size_t)snprintf(text + length, GF_DEPTHS_TEXT_SIZE - length, "%s%d",
+        length += (size_t)snprintf(text + length, GF_DEPTHS_TEXT_SIZE - length, "%s%d%s",
                                    !length                      ? ""
                                    : gf_depth_next(type, depth) ? ", "
                                                                 : " or ",
-                                   depth);
+                                   bits_of(depth), gf_depth_is_float(depth) ? "f" : "");
 }
 
 enum gf_status gf_depth_check(const struct gf_file_type *type, const char *name,
@@ -42,8 +53,18 @@ enum gf_status gf_depth_check(const struct gf_file_type *type, const char *name,
     if (depth <= 0 || gf_depth_next(type, depth - 1) == depth)
         return GF_OK;
     gf_depths_text(type, text);
-    return gf_fail(error, GF_ERROR_USAGE, "%s: options.depth=%d: a sample of %s has %s bits", name,
-                   depth, type->name, text);
+    return gf_fail(error, GF_ERROR_USAGE, "%s: options.depth=%d%s: a sample of %s has %s bits",
+                   name, bits_of(depth), gf_depth_is_float(depth) ? "f" : "", type->name, text);
+}
+
+/* Returns the least depth of floats in a file of the type that keeps the samples, or its largest;
+ * 0 if it holds no floats. */
+static int float_depth(const struct gf_file_type *type, struct gf_format format, int stored)
+{
+    const bool exact = gf_is_float(format) ? format.bits == 16 || stored == 16 : format.bits == 8;
+    const int first = gf_depth_next(type, GF_DEPTH_FLOAT16 - 1),
+              wide = gf_depth_next(type, GF_DEPTH_FLOAT16);
+    return exact || !wide ? first : wide;
 }
 
 int gf_depth_in_file(const struct gf_file_type *type, struct gf_format format, int stored,
@@ -52,6 +73,15 @@ int gf_depth_in_file(const struct gf_file_type *type, struct gf_format format, i
     enum { WIDEST = 15 }; /* a format with samples of 16 bits holds all bits of any picture */
     const bool by_option = options->depth == GF_DEPTH_AUTO && !options->lossless,
                follows = by_option || !gf_depth_next(type, WIDEST);
+    const int floats = float_depth(type, format, stored);
+    if (floats && options->depth <= 0 &&
+        (gf_is_float(format) || gf_depth_is_float(gf_depth_next(type, 0))))
+        return floats;
+    if (gf_is_float(format)) {
+        format.samples = GF_SAMPLES_INTEGER;
+        format.bits = type->bits;
+        stored = 0;
+    }
     if (!type->depths)
         return format.bits;
     int wanted = stored > 0 && follows ? stored : format.bits, depth;
@@ -61,15 +91,22 @@ int gf_depth_in_file(const struct gf_file_type *type, struct gf_format format, i
         wanted = 8;
     if (wanted <= 8 && format.bits > 8 && !by_option)
         wanted = 8 + 1;
-    while (!(depth = gf_depth_next(type, wanted - 1)) && wanted > 1)
+    while ((!(depth = gf_depth_next(type, wanted - 1)) || gf_depth_is_float(depth)) && wanted > 1)
         wanted--;
     return depth;
 }
 
 struct gf_format gf_depth_rows(const struct gf_file_type *type, struct gf_format format, int depth)
 {
-    if (depth >= 8 && type->bits > 8)
+    if (gf_depth_is_float(depth)) {
+        format.samples = GF_SAMPLES_FLOAT;
+        format.bits = type->associated && gf_has_alpha(format) ? 32 : bits_of(depth);
+    } else if (gf_is_float(format)) {
+        format.samples = GF_SAMPLES_INTEGER;
+        format.bits = depth == 8 || type->bits == 8 ? 8 : 16;
+    } else if (depth >= 8 && type->bits > 8) {
         format.bits = depth > 8 ? 16 : 8;
+    }
     return format;
 }
 
@@ -79,6 +116,9 @@ struct depth_sink {
     const struct gf_file_type *type;
     struct gf_format from, to;
     unsigned char *row;
+    const char *name;
+    const struct gf_options *options;
+    uint64_t beyond; /* samples of the picture that were clamped */
 };
 
 static enum gf_status depth_write(struct gf_sink *base, int rows, const unsigned char *src,
@@ -86,10 +126,12 @@ static enum gf_status depth_write(struct gf_sink *base, int rows, const unsigned
 {
     struct depth_sink *const sink = (struct depth_sink *)base;
     const size_t samples = (size_t)sink->from.width * (size_t)sink->from.channels;
-    if (sink->from.bits == sink->to.bits)
+    if (gf_same_samples(sink->from, sink->to))
         return sink->inner->write(sink->inner, rows, src, pitch, error);
     for (int y = 0; y < rows; y++, src += pitch) {
-        if (sink->from.bits > sink->to.bits)
+        if (gf_is_float(sink->from) || gf_is_float(sink->to))
+            sink->beyond += gf_row_convert(src, sink->from, sink->to, samples, sink->row);
+        else if (sink->from.bits > sink->to.bits)
             gf_samples_narrow(src, sink->row, samples);
         else
             gf_samples_widen(src, sink->row, samples);
@@ -104,6 +146,11 @@ static enum gf_status depth_finish(struct gf_sink *base, struct gf_error *error)
     sink->inner->duration = base->duration;
     const enum gf_status status = sink->inner->finish(sink->inner, error);
     base->fit = sink->inner->fit;
+    if (!status && sink->beyond)
+        gf_warn(sink->options,
+                "%s: %llu samples were NaN or outside of 0..1, and are clamped (levels, exposure)",
+                sink->name, (unsigned long long)sink->beyond);
+    sink->beyond = 0;
     return status;
 }
 
@@ -142,10 +189,11 @@ static void depth_close(struct gf_sink *base)
 }
 
 enum gf_status gf_depth_sink_open(const struct gf_file_type *type, struct gf_format from, int depth,
+                                  const char *name, const struct gf_options *options,
                                   struct gf_sink **sink, struct gf_error *error)
 {
     struct gf_sink *const inner = *sink;
-    if (from.bits == gf_depth_rows(type, from, depth).bits && !inner->turn)
+    if (gf_same_samples(from, gf_depth_rows(type, from, depth)) && !inner->turn)
         return GF_OK;
     struct depth_sink *const opened = calloc(1, sizeof *opened);
     *sink = NULL;
@@ -159,7 +207,9 @@ enum gf_status gf_depth_sink_open(const struct gf_file_type *type, struct gf_for
                                            .end = inner->end ? depth_end : NULL,
                                            .turn = inner->turn ? depth_turn : NULL},
                                   .inner = inner,
-                                  .type = type};
+                                  .type = type,
+                                  .name = name,
+                                  .options = options};
     const enum gf_status status = set_rows(opened, from, depth, error);
     if (status)
         depth_close(&opened->base);
@@ -226,7 +276,11 @@ struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_fo
     if (!type)
         return format;
     const int colours = type->gray ? gf_colour_channels(format) : 3;
-    format.bits = format.bits < type->bits ? format.bits : type->bits;
+    if (gf_is_float(format))
+        format = gf_depth_rows(type, format,
+                               gf_depth_in_file(type, format, 0, &(struct gf_options){.depth = 0}));
+    if (!gf_is_float(format))
+        format.bits = format.bits < type->bits ? format.bits : type->bits;
     format.channels = colours + (type->alpha && gf_has_alpha(format));
     return format;
 }

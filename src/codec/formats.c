@@ -142,7 +142,6 @@ static const struct gf_foreign foreign[] = {
     PIPED("PDF", "%PDF-", "pdf", "pdftoppm -png -r 150"),
     PIPED("SVG", "<svg", "svg svgz", "rsvg-convert"),
     FOREIGN("JPEG XR", "II\xbc\x01"),
-    FOREIGN("OpenEXR", "\x76\x2f\x31\x01"),
     FOREIGN("Radiance HDR", "#?RADIANCE"),
     FOREIGN("Photoshop", "8BPS"),
     FOREIGN("PostScript", "%!PS"),
@@ -151,8 +150,6 @@ static const struct gf_foreign foreign[] = {
     FOREIGN("Windows icon", "\0\0\1\0"),
     FOREIGN("MNG", "\x8aMNG"),
     FOREIGN("HEIF with a small header (mini)", "\0\0\0\20ftypmif3"),
-    FOREIGN("PFM", "PF\n"),
-    FOREIGN("PFM", "Pf\n"),
     FILM("MP4 or QuickTime", "", "mp4 m4v mov"),
     FILM("Matroska or WebM", "\x1a\x45\xdf\xa3", "mkv webm"),
 #undef FOREIGN

@@ -32,11 +32,14 @@ struct gf_file_type {
     struct gf_magic magic[9];
     /* Recognises a file by its first bytes where `magic` is not enough; may be NULL. */
     bool (*recognise)(const unsigned char *bytes, size_t size);
-    /* The bits of the samples in memory that the program reads or writes, 8 or 16. */
+    /* The bits of the integers in memory that the program reads or writes, 8 or 16. */
     int bits;
     /* The bits that a sample can have in a file that is written, ascending and separated by blanks,
-     * such as "8 10 12"; NULL if the format is only read, or its code chooses them. */
+     * those of floats last with an f, such as "8 16 16f 32f"; NULL if the format is only read, or
+     * its code chooses them. */
     const char *depths;
+    bool associated;  /* a file's colours are multiplied by alpha: rows with alpha have floats of 32
+                       * bits, so that nothing is lost */
     bool gray, alpha; /* a file can hold one channel; a file can hold alpha */
     bool inks;        /* a file can hold CMYK */
     unsigned keeps;   /* the kinds of metadata (enum gf_metadata_kind) that the program can write */
@@ -106,6 +109,11 @@ const char *gf_extension_of(const char *path);
 /* Declarations for the bits per sample of written files (format_facts.c): which a format can hold,
  * which the options choose, and a sink that converts rows to them. */
 
+/* Depths are those of options->depth: GF_DEPTH_FLOAT16 and GF_DEPTH_FLOAT32 come last. */
+static inline bool gf_depth_is_float(int depth)
+{
+    return depth >= GF_DEPTH_FLOAT16;
+}
 /* Returns the format's least number of bits per sample above `above`; 0 if there is none. */
 int gf_depth_next(const struct gf_file_type *type, int above);
 /* Writes the numbers of bits per sample that the format can have: "1, 8 or 16", or "its input's" if
@@ -121,12 +129,13 @@ enum gf_status gf_depth_check(const struct gf_file_type *type, const char *name,
 int gf_depth_in_file(const struct gf_file_type *type, struct gf_format format, int stored,
                      const struct gf_options *options);
 /* Returns the row format that a sink expects when its file has samples of `depth` bits: `format`
- * with 8 or 16 bits. */
+ * with 8 or 16 bits, or with floats if the depth is one of floats. */
 struct gf_format gf_depth_rows(const struct gf_file_type *type, struct gf_format format, int depth);
 /* Replaces *sink by a sink that converts rows of `from` to those of gf_depth_rows(), on all pages;
- * leaves *sink if both have the same bits. The new sink closes the replaced one, and a failure
- * closes it at once. */
+ * leaves *sink if both have the same samples. The new sink closes the replaced one, and a failure
+ * closes it at once. Warns at the end of a picture of `name` whose floats were clamped. */
 enum gf_status gf_depth_sink_open(const struct gf_file_type *type, struct gf_format from, int depth,
+                                  const char *name, const struct gf_options *options,
                                   struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
 
 /* Declarations of a sink that finds the quality of a lossy file by trials. */

@@ -261,13 +261,19 @@ static enum gf_status check_pixels(const struct gf_output *output, const struct 
     if (type->lossy == GF_LOSSY_ALWAYS)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: only a %s can become a %s without loss", name,
                        type->name, type->name);
-    if (format.bits > type->lossless_bits)
+    if (gf_is_float(format) && !gf_depth_is_float(options->depth))
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: integers are not lossless for floats", name);
+    if (!gf_is_float(format) && format.bits > type->lossless_bits)
         return gf_fail(error, GF_ERROR_UNFIT,
                        "%s: %s is lossless up to %d bits and this picture has %d", name, type->name,
                        type->lossless_bits, format.bits);
-    if (options->depth < format.bits)
+    const int depth = options->depth - (gf_is_float(format) ? GF_DEPTH_FLOAT16 - 16 : 0);
+    if (depth < format.bits)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: %d bits are not lossless for %d bits", name,
-                       options->depth, format.bits);
+                       depth, format.bits);
+    if (gf_has_alpha(format) && type->associated)
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "%s: %s multiplies colours by alpha: it is not lossless", name, type->name);
     if (gf_has_alpha(format) && !type->alpha)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: %s has no alpha channel: it is not lossless",
                        name, type->name);
@@ -336,6 +342,8 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
     if (status)
         return status;
     if (metadata) {
+        kept.bits = metadata->bits;
+        kept.associated = metadata->associated;
         kept.move = metadata->move;
         kept.animated = metadata->animated;
         kept.loops = metadata->loops;
@@ -367,7 +375,9 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
     if (!status && fitted)
         gf_fitted_sink_take_metadata(*sink, &kept);
     gf_metadata_free(&kept);
-    return status || turns ? status : gf_depth_sink_open(type, format, own.depth, sink, error);
+    return status || turns ? status
+                           : gf_depth_sink_open(type, format, own.depth, gf_output_name(output),
+                                                options, sink, error);
 }
 
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,

@@ -12,6 +12,7 @@
 #include "chain/plan.h"
 #include "chain/chain.h"
 #include "engine/backend.h"
+#include "pixel/float_stage.h"
 #include "pixel/histogram/histogram.h"
 
 /* The functions of this backend leave parameters unused, because nothing is copied or queued. */
@@ -110,7 +111,7 @@ static void cpu_unload(struct gf_backend *backend, const void *constants)
 
 static size_t cpu_scratch(const struct gf_stage *stage, int rows)
 {
-    return stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
+    return gf_stage_cpu_scratch(stage, rows);
 }
 
 /* Returns how many rows of the result take about 50 ms (part_ns) by the filter's declaration.
@@ -132,7 +133,7 @@ static enum gf_status cpu_run(struct gf_lane *lane, const struct gf_stage *stage
         const int y = out->y + done, left = out->rows - done;
         const struct gf_view part =
             gf_view_part(out, (struct gf_rows){y, y + (some < left ? some : left)});
-        stage->filter->cpu(stage, in, &part, scratch);
+        gf_stage_cpu(stage, in, &part, scratch);
         GF_TRY(gf_time_check(error));
     }
     return GF_OK;

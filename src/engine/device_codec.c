@@ -35,7 +35,8 @@ static bool read_jpeg(struct gf_device_file *file, struct gf_format *format)
     if (!gf_jpeg_header_read(file->data, file->size, header))
         return false;
     *format = (struct gf_format){reduced(header->width, file->reduction),
-                                 reduced(header->height, file->reduction), header->components, 8};
+                                 reduced(header->height, file->reduction), header->components, 8,
+                                 GF_SAMPLES_INTEGER};
     return true;
 }
 
@@ -44,15 +45,16 @@ static bool read_png(struct gf_device_file *file, struct gf_format *format)
     struct gf_png_file *const header = &file->png;
     if (!gf_png_file_read(file->data, file->size, header))
         return false;
-    *format = (struct gf_format){header->width, header->height, header->channels, header->bits};
+    *format = (struct gf_format){header->width, header->height, header->channels, header->bits,
+                                 GF_SAMPLES_INTEGER};
     return true;
 }
 
 static bool read_frame(struct gf_device_file *file, struct gf_format *format)
 {
     const struct gf_yuv *const yuv = file->yuv;
-    *format =
-        (struct gf_format){yuv->width, yuv->height, yuv->mono ? 1 : 3, yuv->bits > 8 ? 16 : 8};
+    *format = (struct gf_format){yuv->width, yuv->height, yuv->mono ? 1 : 3, yuv->bits > 8 ? 16 : 8,
+                                 GF_SAMPLES_INTEGER};
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include "base/threads/times.h"
 #include "engine/engine.h"
 #include "engine/pass.h"
+#include "pixel/float_stage.h"
 
 /* Whether the backend's stages can access a picture with that placement where it lies. */
 static bool needs_no_copy(const struct gf_pass *pass, enum gf_placement_kind kind)
@@ -59,7 +60,7 @@ static struct gf_view compute_on_host(const struct gf_lane_state *lane, struct g
     const struct gf_view out = gf_view_make(
         lane->host.data, gf_band_pitch(pass->schedule->backend, stage->out), stage->out, rows);
     const double begin_s = gf_now();
-    stage->filter->cpu(stage, &pass->in.view, &out, gf_ring_slot(&lane->host, 1));
+    gf_stage_cpu(stage, &pass->in.view, &out, gf_ring_slot(&lane->host, 1));
     gf_spans_add(pass->schedule->spans, GF_SPAN_STAGE, pass->segment->first, lane->queue->index,
                  begin_s, gf_now(), stage_bytes(stage, rows, &out));
     return out;

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "engine/pass.h"
 #include "pixel/histogram/histogram.h"
+#include "pixel/float_stage.h"
 
 enum gf_status gf_layout_make(const struct gf_schedule *schedule, struct gf_layout *layout,
                               struct gf_error *error)
@@ -242,7 +243,7 @@ enum gf_status gf_lanes_open_host_stage(struct gf_schedule_state *state, struct 
     struct gf_backend *const backend = state->schedule->backend;
     const struct gf_stage *const stage = &state->schedule->plan->stage[pass->segment->first];
     const int rows = (int)(pass->bands.between_bytes / gf_band_pitch(backend, stage->out));
-    const size_t scratch = stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
+    const size_t scratch = gf_stage_cpu_scratch(stage, rows);
     for (int i = 0; i < state->lanes; i++) {
         GF_TRY(ring_alloc(&state->lane[i].host, state->buffers,
                           gf_larger(pass->bands.between_bytes, scratch), 2, error));

@@ -40,6 +40,7 @@ const struct gf_filter gf_addnoise_filter = {
                              "each: noise of its own for each channel; same: one noise for all "
                              "channels, which is gray")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .by_place = true,
     .cost = {.pixel = 3.2},
     .point = point,

@@ -18,8 +18,13 @@ static enum gf_status flatten_shape(const void *params, struct gf_format in, str
 static void flatten_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct flatten *const flatten = stage->params;
-    int sample[3];
-    gf_fill_samples(&flatten->colour, stage->in, sample);
+    int level[3];
+    double sample[3];
+    gf_fill_samples(&flatten->colour, stage->in, level);
+    for (int c = 0; c < 3; c++)
+        sample[c] = level[c];
+    if (gf_is_float(stage->in))
+        gf_point_colour_of(stage->in, &flatten->colour, sample);
     if (flatten->colour.word)
         gf_point_drop_alpha(builder);
     else
@@ -40,6 +45,7 @@ const struct gf_filter gf_flatten_filter = {
                  "what lies below the picture: white, #ff8800; none leaves the colours as they "
                  "are and only drops alpha")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .shape = flatten_shape,
     .point = flatten_point,
 };
@@ -85,6 +91,7 @@ const struct gf_filter gf_chromakey_filter = {
              GF_PARAM(struct chromakey, blend, 0.1, 0, 2,
                       "further distance over which colours become opaque; 0: a hard edge")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .cost = {.pixel = 1.5},
     .shape = chromakey_shape,
     .point = chromakey_point,

@@ -28,7 +28,7 @@ static void grayscale_point(const struct gf_stage *stage, struct gf_point_builde
     if (taken == ALPHA) { /* white with the picture's alpha, laid on black */
         gf_point_linear(builder, 0, 0, gf_sample_max(stage->in));
         gf_point_luma(builder);
-        gf_point_flatten(builder, (const int[3]){0});
+        gf_point_flatten(builder, (const double[3]){0});
     } else if (taken >= RED) {
         gf_point_gray(builder, (const int[3]){taken == RED, taken == GREEN, taken == BLUE}, 1);
     } else if (taken == BT601) {
@@ -53,6 +53,7 @@ const struct gf_filter gf_grayscale_filter = {
                              GF_WORDS("bt601", "bt709", "red", "green", "blue", "alpha"),
                              "luma weights; or the channel that is taken")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .shape = grayscale_shape,
     .point = grayscale_point,
 };
@@ -80,6 +81,7 @@ const struct gf_filter gf_saturation_filter = {
     GF_TAKES(struct saturation,
              GF_PARAM(struct saturation, factor, 1, 0, 10, "0 is gray, above 1 more colourful")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .cost = {.pixel = 8.5},
     .point = saturation_point,
 };
@@ -107,6 +109,7 @@ const struct gf_filter gf_vibrance_filter = {
     GF_TAKES(struct vibrance,
              GF_PARAM(struct vibrance, amount, 0, -1, 2, "above 0 more colour, below 0 less")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .cost = {.pixel = 1},
     .point = vibrance_point,
 };
@@ -149,6 +152,7 @@ const struct gf_filter gf_hue_filter = {
     GF_TAKES(struct hue,
              GF_PARAM(struct hue, angle, 0, -360, 360, "degrees: 120 turns red to green")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .cost = {.pixel = 1},
     .point = hue_point,
 };
@@ -232,6 +236,7 @@ const struct gf_filter gf_temperature_filter = {
              GF_PARAM(struct temperature, tint, 0, -1, 1,
                       "above 0 towards magenta, below 0 towards green")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .point = temperature_point,
 };
 
@@ -400,6 +405,7 @@ const struct gf_filter gf_colormatrix_filter = {
                            "the full scale"),
         GF_PARAM(struct colormatrix, amount, 1, 0, 1, "0 is the picture as it is, 1 the matrix")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .cost = {.pixel = 1},
     .check = check,
     .shape = colormatrix_shape,
@@ -452,6 +458,7 @@ const struct gf_filter gf_duotone_filter = {
              GF_PARAM_COLOUR(struct duotone, dark, 0x1b2a63, NULL, "the colour of black"),
              GF_PARAM_COLOUR(struct duotone, light, 0xffe7b3, NULL, "the colour of white")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .cost = {.pixel = 1},
     .shape = duotone_shape,
     .point = duotone_point,

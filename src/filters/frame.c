@@ -60,6 +60,7 @@ const struct gf_filter gf_frame_filter = {
                  "width of the border; per cent are of the picture's shorter side; default 2%"),
              GF_PARAM_COLOUR(struct frame, colour, 0xffffff, NULL, "colour of the border")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .by_place = true,
     .cost = {.pixel = 2},
     .point = frame_point,
@@ -136,6 +137,7 @@ const struct gf_filter gf_round_filter = {
                  "radius of the corners, at most half of the picture's shorter side; per cent "
                  "are of this side; default 10%")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .by_place = true,
     .cost = {.pixel = 2.5},
     .shape = shape,
@@ -203,6 +205,7 @@ const struct gf_filter gf_vignette_filter = {
                  "where the fading begins: 0 is the middle, 1 a corner; 0.7 touches the sides"),
         GF_PARAM_COLOUR(struct vignette, colour, 0x000000, NULL, "what the corners fade into")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .by_place = true,
     .cost = {.pixel = 2},
     .point = vignette_point,

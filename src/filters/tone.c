@@ -19,6 +19,7 @@ const struct gf_filter gf_invert_filter = {
     .summary = "negative",
     .definition = "M - v for each colour sample.",
     .kind = GF_POINT,
+    .takes_floats = true,
     .point = invert_point,
 };
 
@@ -43,6 +44,7 @@ const struct gf_filter gf_brightness_filter = {
     GF_TAKES(struct brightness, GF_PARAM(struct brightness, x, 0, -1, 1,
                                          "what is added, as a part of the full scale")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .point = brightness_point,
 };
 
@@ -55,7 +57,7 @@ struct contrast {
 static void contrast_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct contrast *const contrast = stage->params;
-    const double middle = stage->in.bits == 8 ? 127.5 : 32767.5;
+    const double middle = gf_sample_max(stage->in) / 2.0;
     gf_point_linear(builder, middle, contrast->x, middle);
 }
 
@@ -67,6 +69,7 @@ const struct gf_filter gf_contrast_filter = {
     GF_TAKES(struct contrast, GF_PARAM(struct contrast, x, 1, 0, 10,
                                        "factor: 0 is all gray, above 1 more contrast")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .point = contrast_point,
 };
 
@@ -94,6 +97,7 @@ const struct gf_filter gf_exposure_filter = {
     GF_TAKES(struct exposure, GF_PARAM(struct exposure, ev, 0, -10, 10,
                                        "stops: each doubles the light, -1 halves it")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .point = exposure_point,
 };
 
@@ -114,6 +118,7 @@ const struct gf_filter gf_gamma_filter = {
     GF_TAKES(struct gf_gamma, GF_PARAM(struct gf_gamma, value, 1, 0.01, 100,
                                        "the exponent is 1 / value: above 1 lightens")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .point = gamma_point,
 };
 
@@ -156,6 +161,7 @@ const struct gf_filter gf_levels_filter = {
         GF_PARAM_CHOICE(struct levels, channel, LEVELS_ALL, GF_WORDS("all", "red", "green", "blue"),
                         "all colour channels, or one, which a gray picture does not have")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .point = levels_point,
 };
 
@@ -316,6 +322,7 @@ const struct gf_filter gf_curves_filter = {
     .example = "curves=contrast:blue=0 0.1/1 0.9",
     GF_PARAMS(struct curves, curves_params),
     .kind = GF_POINT,
+    .takes_floats = true,
     .check = check,
     .point = curves_point,
 };
@@ -342,6 +349,7 @@ const struct gf_filter gf_solarize_filter = {
     GF_TAKES(struct solarize,
              GF_PARAM(struct solarize, threshold, 0.5, 0, 1, "part of the full scale")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .point = solarize_point,
 };
 
@@ -410,6 +418,7 @@ const struct gf_filter gf_posterize_filter = {
             "the side of the Bayer matrix by which pixels between two levels are shared "
             "out")),
     .kind = GF_POINT,
+    .takes_floats = true,
     .by_place = true,
     .cost = {.pixel = 2.5},
     .point = posterize_point,

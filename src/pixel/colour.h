@@ -127,8 +127,8 @@ GF_HOST_DEVICE float gf_luminance(struct gf_rgb p)
 
 /* Multiplies a* and b* by the factor and keeps L*. The result is that of scikit-image's rgb2lab and
  * lab2rgb: relative to the tabulated white point, with fz at least 0. With a factor of 0 it is
- * gray, and does not depend on the white point. */
-GF_HOST_DEVICE struct gf_rgb gf_saturate(struct gf_rgb p, float factor)
+ * gray, and does not depend on the white point. If `limits` is set, it is limited to 0..1. */
+GF_HOST_DEVICE struct gf_rgb gf_saturate_to(struct gf_rgb p, float factor, int limits)
 {
     const float x =
         fmaf(GF_WHITE_X * GF_X_R, p.r, fmaf(GF_WHITE_X * GF_X_G, p.g, GF_WHITE_X * GF_X_B * p.b));
@@ -141,14 +141,19 @@ GF_HOST_DEVICE struct gf_rgb gf_saturate(struct gf_rgb p, float factor)
     const float new_fz = fmaf(factor, gf_lab_f(z), kept);
     const float dx = gf_lab_inverse(new_fx) - x;
     const float dz = gf_lab_inverse(new_fz > 0.0f ? new_fz : 0.0f) - z;
-    const struct gf_rgb q = {
-        gf_clamp(fmaf(GF_R_X / GF_WHITE_X, dx, fmaf(GF_R_Z / GF_WHITE_Z, dz, p.r)), 1.0f),
-        gf_clamp(fmaf(GF_G_X / GF_WHITE_X, dx, fmaf(GF_G_Z / GF_WHITE_Z, dz, p.g)), 1.0f),
-        gf_clamp(fmaf(GF_B_X / GF_WHITE_X, dx, fmaf(GF_B_Z / GF_WHITE_Z, dz, p.b)), 1.0f),
-    };
+    const float r = fmaf(GF_R_X / GF_WHITE_X, dx, fmaf(GF_R_Z / GF_WHITE_Z, dz, p.r));
+    const float g = fmaf(GF_G_X / GF_WHITE_X, dx, fmaf(GF_G_Z / GF_WHITE_Z, dz, p.g));
+    const float b = fmaf(GF_B_X / GF_WHITE_X, dx, fmaf(GF_B_Z / GF_WHITE_Z, dz, p.b));
+    const struct gf_rgb q = {limits ? gf_clamp(r, 1.0f) : r, limits ? gf_clamp(g, 1.0f) : g,
+                             limits ? gf_clamp(b, 1.0f) : b};
     const struct gf_rgb result = {gf_select(factor, 0.0f, q.r, y), gf_select(factor, 0.0f, q.g, y),
                                   gf_select(factor, 0.0f, q.b, y)};
     return result;
+}
+
+GF_HOST_DEVICE struct gf_rgb gf_saturate(struct gf_rgb p, float factor)
+{
+    return gf_saturate_to(p, factor, 1);
 }
 
 /* Replaces L* by 116 new_fy - 16, and keeps a* and b*. */

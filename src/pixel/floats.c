@@ -79,6 +79,7 @@ enum gf_status gf_float_form_make(struct gf_format format, const struct gf_numbe
                                   struct gf_float_form *form, struct gf_error *error)
 {
     const int channels = numbers->channels;
+    GF_TRY(gf_integers_check(format, "picture", error));
     const bool bytes = numbers->type == GF_NUMBER_UINT8;
     *form = (struct gf_float_form){.type = numbers->type,
                                    .layout = numbers->layout,
@@ -244,6 +245,7 @@ enum gf_status gf_float_source_check(const struct gf_float_source *source,
 {
     const double range = (double)source->white - (double)source->black;
     GF_TRY(gf_image_check(image, "picture", error));
+    GF_TRY(gf_integers_check(image->format, "picture", error));
     if (image->format.bits != 16 || (unsigned)source->type > GF_NUMBER_BFLOAT16)
         return gf_fail(error, GF_ERROR_USAGE, "floats become samples of 16 bits");
     if (!(range > 0 && isfinite(range)))

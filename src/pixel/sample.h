@@ -7,10 +7,10 @@
 #include "gpufilter/filter.h"
 #include "gpufilter/image.h"
 
-/* Returns M, the largest sample. */
+/* Returns M, the largest sample; 1 of floats. */
 static inline int gf_sample_max(struct gf_format format)
 {
-    return format.bits == 8 ? 255 : 65535;
+    return gf_is_float(format) ? 1 : format.bits == 8 ? 255 : 65535;
 }
 
 /* Rounds v (a half up) and clamps it to 0..max; max is 255 or 65535. NaN gives 0. */
@@ -63,7 +63,7 @@ static inline void gf_fill_samples(const struct gf_colour *colour, struct gf_for
 
 /* One pixel, repeated, from which rows of one colour are copied piece by piece. */
 struct gf_pattern {
-    unsigned char bytes[192]; /* whole pixels of 1 to 4 samples with 8 or 16 bits */
+    unsigned char bytes[192]; /* whole pixels of 1 to 4 samples with 8, 16 or 32 bits */
 };
 
 static inline void gf_pattern_make(struct gf_pattern *pattern, const void *pixel, size_t size)

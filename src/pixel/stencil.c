@@ -74,7 +74,10 @@ GF_TARGET_CLONES static void to_floats(const unsigned char *row, int bits, size_
 
 void gf_samples_to_floats(const unsigned char *row, int bits, size_t count, float *restrict to)
 {
-    to_floats(row, bits, count, to);
+    if (bits == 32)
+        memcpy(to, row, count * sizeof *to);
+    else
+        to_floats(row, bits, count, to);
 }
 
 GF_TARGET_CLONES static void to_samples(const float *from, int bits, size_t count,
@@ -91,7 +94,10 @@ GF_TARGET_CLONES static void to_samples(const float *from, int bits, size_t coun
 
 void gf_floats_to_samples(const float *from, int bits, size_t count, unsigned char *restrict row)
 {
-    to_samples(from, bits, count, row);
+    if (bits == 32)
+        memcpy(row, from, count * sizeof *from);
+    else
+        to_samples(from, bits, count, row);
 }
 
 /* Defines a function that copies the bits of pixels in a mask. A pixel has the size of `type`. */
@@ -117,6 +123,10 @@ void gf_keep_alpha(const unsigned char *from, unsigned char *to, struct gf_forma
 {
     const size_t sample = (size_t)(format.bits / 8);
     const size_t pixel = sample * (size_t)format.channels;
+    for (size_t at = pixel; format.bits == 32 && at <= bytes; at += pixel)
+        memcpy(to + at - sample, from + at - sample, sample);
+    if (format.bits == 32)
+        return;
     unsigned char mask[sizeof(uint64_t)] = {0};
     memset(mask + pixel - sample, 255, sample);
     (pixel == 2   ? keep_uint16_t

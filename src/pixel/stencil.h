@@ -41,7 +41,7 @@ void gf_stencil_columns(const unsigned char *row, struct gf_format format, int f
                         int border, unsigned char *to);
 
 /* Convert `count` samples of a row to floats, and floats to samples, which are rounded (a half up)
- * and clamped. */
+ * and clamped. Samples of 32 bits are floats. */
 void gf_samples_to_floats(const unsigned char *row, int bits, size_t count, float *restrict to);
 void gf_floats_to_samples(const float *from, int bits, size_t count, unsigned char *restrict row);
 

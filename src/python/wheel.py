@@ -39,7 +39,7 @@ echo "gpufilter: the module gpufilter is not where pip installs it for $bin" >&2
 exit 3
 """
 # Of the libraries that the wheel needs, those that every distribution has, and the one that python.mk replaces.
-EVERYWHERE = {"libc.so.6", "libm.so.6", "libz.so.1", "libstdc++.so.6", "libgcc_s.so.1", "libgpufilter.so.0", "libjbig.so.0"}
+EVERYWHERE = {"libc.so.6", "libm.so.6", "libz.so.1", "libstdc++.so.6", "libgcc_s.so.1", "libgpufilter.so.1", "libjbig.so.0"}
 WHEEL = "Wheel-Version: 1.0\nGenerator: gpufilter\nRoot-Is-Purelib: false\nTag: {tag}\n"
 
 

@@ -55,8 +55,8 @@ void gf_text_number(double value, int decimals, const char *unit, char *text, si
 
 static const char *put_format(struct gf_format format, const char *name, char *text)
 {
-    snprintf(text, GF_TEXT_FORMAT_SIZE, "%dx%d %s, %d bits", format.width, format.height, name,
-             format.bits);
+    snprintf(text, GF_TEXT_FORMAT_SIZE, "%dx%d %s, %s%d bits", format.width, format.height, name,
+             gf_is_float(format) ? "floats of " : "", format.bits);
     return text;
 }
 
@@ -175,6 +175,8 @@ void gf_json_format(struct gf_json *json, const char *key, struct gf_format form
     gf_json_number(json, "height", format.height, 0);
     gf_json_number(json, "channels", format.channels, 0);
     gf_json_number(json, "bits", format.bits, 0);
+    if (gf_is_float(format))
+        gf_json_string(json, "samples", "float");
     gf_json_end(json);
 }
 

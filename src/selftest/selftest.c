@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "gpufilter/options.h"
 #include "chain/region.h"
 #include "selftest/selftest_case.h"
 
@@ -153,12 +154,15 @@ static const struct {
 static enum gf_status run_sizes(struct gf_selftester *test, const struct gf_chain *chain, int set,
                                 int channels, int bits, struct gf_error *error)
 {
+    const bool floats = bits >= GF_DEPTH_FLOAT16;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const bool slow =
             sizes[i].large || (test->small_only && (sizes[i].width > 3 || channels != 3));
         if ((test->small_only && !sizes[i].small) || (slow && set == GF_SELFTEST_GREATEST))
             continue;
-        const struct gf_format format = {sizes[i].width, sizes[i].height, channels, bits};
+        const struct gf_format format = {sizes[i].width, sizes[i].height, channels,
+                                         floats ? bits - (GF_DEPTH_FLOAT16 - 16) : bits,
+                                         floats ? GF_SAMPLES_FLOAT : GF_SAMPLES_INTEGER};
         GF_TRY(gf_selftest_case(test, chain, format, error));
     }
     return GF_OK;
@@ -176,10 +180,12 @@ static void report(struct gf_selftester *test, const struct gf_filter *filter, i
                                                          : "default";
     if (!test->cases)
         return; /* the variant accepts no picture of this kind */
-    snprintf(text, sizeof text,
-             "%-8.60s %-11s %-12s %2d bits x %d: %3d cases, largest difference %d: %s%s",
-             test->device, filter->name, variant, bits, channels, test->cases, test->worst,
-             test->failures ? "FAILED: " : "ok", test->failures ? test->first_failure : "");
+    snprintf(
+        text, sizeof text,
+        "%-8.60s %-11s %-12s %2d %s x %d: %3d cases, largest difference %d: %s%s", test->device,
+        filter->name, variant, bits < GF_DEPTH_FLOAT16 ? bits : bits - (GF_DEPTH_FLOAT16 - 16),
+        bits < GF_DEPTH_FLOAT16 ? "bits" : "bits of floats", channels, test->cases, test->worst,
+        test->failures ? "FAILED: " : "ok", test->failures ? test->first_failure : "");
     test->line(test->context, text);
     test->counts->passed +=
         test->cases - (test->failures < test->cases ? test->failures : test->cases);
@@ -283,8 +289,12 @@ static enum gf_status run_variants(struct gf_selftester *test, const struct gf_f
             report_skipped(test, filter, test->variant->name, why);
             continue;
         }
-        for (int format = 0; !status && format < 8; format++)
-            status = run_filter(test, filter, format % 4 + 1, format < 4 ? 8 : 16, text, error);
+        /* No device has kernels for floats. */
+        static const int depths[] = {8, 16, GF_DEPTH_FLOAT16, GF_DEPTH_FLOAT32};
+        const int formats = gf_selftest_on_cpu(test) ? 16 : 8;
+        for (int format = 0; !status && format < formats; format++)
+            if (format < 8 || !test->small_only || format == 8 + 2 || format == 12 + 3)
+                status = run_filter(test, filter, format % 4 + 1, depths[format / 4], text, error);
     }
     test->variant = NULL;
     return status;

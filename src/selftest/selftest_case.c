@@ -9,6 +9,8 @@
 
 #include "base/fail.h"
 #include "chain/plan.h"
+#include "pixel/float_rows.h"
+#include "pixel/float_stage.h"
 #include "pixel/histogram/histogram.h"
 #include "pixel/point/fused.h"
 
@@ -38,8 +40,9 @@ int gf_view_difference(const struct gf_view *a, const struct gf_view *b)
     int worst = 0;
     for (int y = a->y; y < a->y + a->rows; y++) {
         const void *const p = gf_view_row(a, y), *const q = gf_view_row(b, y);
-        const int d =
-            a->format.bits == 8 ? row_difference8(p, q, samples) : row_difference16(p, q, samples);
+        const int d = gf_is_float(a->format) ? memcmp(p, q, gf_row_bytes(a->format)) != 0
+                      : a->format.bits == 8  ? row_difference8(p, q, samples)
+                                             : row_difference16(p, q, samples);
         worst = d > worst ? d : worst;
     }
     return worst;
@@ -252,8 +255,7 @@ static enum gf_status run_band(struct gf_selftester *test, const struct gf_stage
 static void *alloc_cpu_scratch(const struct gf_stage *stage)
 {
     enum { ALIGNMENT = 64 };
-    const size_t bytes =
-        stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, stage->out.height) : 0;
+    const size_t bytes = gf_stage_cpu_scratch(stage, stage->out.height);
     return aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
 }
 
@@ -285,7 +287,7 @@ static enum gf_status run_stage(struct gf_selftester *test, struct gf_stage *sta
     enum gf_status status = scratch ? gf_stage_prepare(stage, error) : gf_fail_memory(error);
     const struct gf_view in = gf_image_view(picture), out = gf_image_view(&result);
     if (!status) {
-        stage->filter->cpu(stage, &in, &out, scratch);
+        gf_stage_cpu(stage, &in, &out, scratch);
         status = calls->load(test->backend, NULL, stage, &constants, error);
     }
     GF_THEN(status, run_bands(test, stage, constants, &in, &out, error));
@@ -349,11 +351,37 @@ static enum gf_status run_statistic(struct gf_selftester *test, const struct gf_
     return status;
 }
 
+/* Fills a picture of floats with noise of -0.25..2, with some flat rows, and with alpha of 0..1. */
+static void fill_floats(struct gf_image *picture)
+{
+    const struct gf_format format = picture->format;
+    const int samples = format.width * format.channels;
+    uint32_t state = 2463534242u + (uint32_t)(format.width * 31 + format.height);
+    for (int y = 0; y < format.height; y++) {
+        for (int i = 0; i < samples; i++) {
+            state = state * 1664525u + 1013904223u;
+            const bool alpha = gf_has_alpha(format) && i % format.channels == format.channels - 1;
+            const float part = (float)(state >> 8) / 16777216.0f;
+            const float v = alpha ? (part < 0.25f   ? 0.0f
+                                     : part > 0.75f ? 1.0f
+                                                    : part)
+                                  : (y % 7 == 3 ? 1.0f : 2.25f * part - 0.25f);
+            gf_floats_to_row(&v, format, 1,
+                             picture->data + (size_t)y * picture->pitch +
+                                 (size_t)i * (size_t)(format.bits / 8));
+        }
+    }
+}
+
 /* Fills the picture with a ramp with noise, with some flat rows, and with alpha that is often 0 or
  * full. */
 static void fill_picture(struct gf_image *picture)
 {
     const struct gf_format format = picture->format;
+    if (gf_is_float(format)) {
+        fill_floats(picture);
+        return;
+    }
     const int most = format.bits == 8 ? 255 : 65535;
     uint32_t state = 2463534242u + (uint32_t)(format.width * 31 + format.height);
     for (int y = 0; y < format.height; y++) {

@@ -163,6 +163,10 @@ struct gf_filter {
     size_t params_size;
     enum gf_filter_kind kind;
     struct gf_filter_cost cost;
+    /* The filter takes pictures of floats: what point() appends, or cpu() computes, or floats()
+     * does. The planner refuses them before other filters. Of a filter that others do the work of
+     * the flag is for its help alone. */
+    bool takes_floats;
 
     /* GF_COLOUR: sets *to, the profile of the result, for an input of that format and profile
      * *from, which the function may replace. If both profiles are the same, and shape() changes
@@ -262,6 +266,12 @@ struct gf_filter {
      * aligned). */
     void (*cpu)(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch);
+    /* Does what cpu() does for floats of 32 bits; halves are converted before and after
+     * (pixel/float_stage.h). NULL, if takes_floats is set: cpu() takes floats, or there is point().
+     */
+    void (*floats)(const struct gf_stage *stage, const struct gf_view *in,
+                   const struct gf_view *out, void *scratch);
+    size_t (*floats_scratch)(const struct gf_stage *stage, int rows); /* as cpu_scratch */
     bool cpu_intrinsics; /* cpu() has hand-written vector code, which gf_cpu_allow_intrinsics() can
                           * turn off */
     /* The filter's CUDA kernels; the first variant is the default. A point filter has the kernels

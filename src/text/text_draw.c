@@ -534,8 +534,9 @@ enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *face
     if (!status) {
         const bool gray = !d.paint && is_gray(style->colour) && is_gray(style->background) &&
                           is_gray(style->shadow) && (!d.stroker || is_gray(style->edge));
-        status =
-            gf_image_alloc(image, (struct gf_format){d.width, d.height, gray ? 2 : 4, 8}, error);
+        status = gf_image_alloc(
+            image, (struct gf_format){d.width, d.height, gray ? 2 : 4, 8, GF_SAMPLES_INTEGER},
+            error);
     }
     if (!status)
         colour_pixels(&d, image);

@@ -87,7 +87,8 @@ bool bench_formats(struct bench_report *report, const unsigned char *frame, int 
     double copy_ms[FORMATS] = {0}, ms[FORMATS];
     bool ok = true;
     for (int i = 0; ok && i < FORMATS; i++) {
-        const struct gf_format format = {width, height, formats[i].channels, formats[i].bits};
+        const struct gf_format format = {width, height, formats[i].channels, formats[i].bits,
+                                         GF_SAMPLES_INTEGER};
         ok = bench_make_frames(frame, format, &frames[i]) && bench_alloc_pictures(&results, format);
         copy_ms[i] = ok ? bench_copy_ms(&frames[i], &results) : 0;
         bench_free_pictures(&results);

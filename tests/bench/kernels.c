@@ -413,7 +413,7 @@ bool bench_is_wanted(const char *chain)
 void bench_kernels(struct bench_report *report, const unsigned char *frame, int width, int height)
 {
     struct pictures frames = {0}, results = {0}, others = {0};
-    const struct gf_format rgb8 = {width, height, 3, 8};
+    const struct gf_format rgb8 = {width, height, 3, 8, GF_SAMPLES_INTEGER};
     if (!bench_make_frames(frame, rgb8, &frames) || !bench_alloc_pictures(&results, rgb8)) {
         fprintf(stderr, "bench: out of device memory\n");
     } else {
@@ -425,7 +425,9 @@ void bench_kernels(struct bench_report *report, const unsigned char *frame, int 
          (report->copy_ms > 0 || bench_profiled()) && i < sizeof specs / sizeof *specs; i++) {
         const struct spec *const spec = &specs[i];
         const struct gf_format format =
-            spec->channels ? (struct gf_format){width, height, spec->channels, spec->bits} : rgb8;
+            spec->channels
+                ? (struct gf_format){width, height, spec->channels, spec->bits, GF_SAMPLES_INTEGER}
+                : rgb8;
         if (!bench_is_wanted(spec->chain))
             continue;
         if (!spec->channels)

@@ -183,7 +183,7 @@ static void run_all(struct bench_report *report, const struct gf_image *in, stru
 
 void bench_memory(struct bench_report *report, const unsigned char *frame, int width, int height)
 {
-    const struct gf_format format = {width, height, 3, 8};
+    const struct gf_format format = {width, height, 3, 8, GF_SAMPLES_INTEGER};
     const size_t bytes = gf_row_bytes(format) * (size_t)height;
     struct gf_image in = {0}, out = {0};
     struct gf_error error = {0};

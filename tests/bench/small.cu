@@ -213,7 +213,7 @@ bool prepare_stages(struct job *job, struct gf_error *error)
 
 bool open_job(struct job *job, const char *chain, int pictures, struct gf_error *error)
 {
-    const struct gf_format format = {SIDE, SIDE * PICTURES / pictures, 3, 8};
+    const struct gf_format format = {SIDE, SIDE * PICTURES / pictures, 3, 8, GF_SAMPLES_INTEGER};
     job->pictures = pictures;
     if (gf_chain_parse(chain, &job->chain, error) ||
         gf_plan_make(&job->chain, format, 1, &job->plan, error) || job->plan.segment_count != 1 ||

@@ -226,7 +226,7 @@ static enum gf_status hostile_open(struct gf_input *input, const struct gf_optio
         if (is(lies[i]))
             lie();
     }
-    hostile = (struct gf_source){.format = {64, 48, 3, 8},
+    hostile = (struct gf_source){.format = {64, 48, 3, 8, GF_SAMPLES_INTEGER},
                                  .metadata = {.orientation = 1},
                                  .read = hostile_read,
                                  .window = hostile_window,

@@ -6,7 +6,7 @@ if ! gpufilter --version | grep -q '^cells for decoders: '; then
 fi
 
 begin "pictures, metadata and warnings are the same with and without cells"
-for each in $(gpufilter --help | sed -n 's/^ *--format=//p' | tr '|' ' ') heic raw; do
+for each in $(gpufilter --format=? 2>&1 | sed 's/.*none of //; s/,//g') heic raw; do
     case $each in
     heic) command -v heif-enc >/dev/null && heif-enc -q 50 -o x.heic in.png >/dev/null 2>&1 ;;
     gif) printf 'GIF89a\1\0\1\0\200\0\0\377\377\377\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0' >x.gif ;;
@@ -25,6 +25,7 @@ for each in $(gpufilter --help | sed -n 's/^ *--format=//p' | tr '|' ' ') heic r
         cp stderr $mode.cut
         run 0 cmp off.cut $mode.cut
     done
+    case $each in exr | pfm) continue ;; esac # no second picture has floats
     run 0 gpufilter -q -i in.png -o overlaid.png "overlay=x.$each" --sandbox=off
     run 0 gpufilter -q -i in.png -o again.png "overlay=x.$each" --sandbox=all
     run 0 cmp overlaid.png again.png

@@ -87,7 +87,7 @@ static inline size_t picture_bytes(struct gf_format format)
 
 static inline struct picture random_picture(int width, int height, int channels, int bits)
 {
-    struct picture picture = {.format = {width, height, channels, bits},
+    struct picture picture = {.format = {width, height, channels, bits, GF_SAMPLES_INTEGER},
                               .metadata = {.orientation = 1}};
     unsigned seed = (unsigned)(width * 7 + channels * 3 + bits) * 2654435761u;
     picture.data = malloc(picture_bytes(picture.format));

@@ -57,7 +57,7 @@ static void check_all_kept(void)
 {
     for (int channels = type->gray ? 1 : 3; channels <= 4; channels++)
         for (int bits = 8; bits <= (type->lossless_bits > 8 ? 16 : 8); bits += 8)
-            check_kept((struct gf_format){37, 23, channels, bits});
+            check_kept((struct gf_format){37, 23, channels, bits, GF_SAMPLES_INTEGER});
 }
 
 /* The deep samples of lossy formats are near to what they were. */
@@ -231,7 +231,7 @@ static void check_pages(int first_channels, int first_bits)
     for (int i = 0; i < 5; i++)
         frames.picture[i] =
             make_page(i, (struct gf_format){37 + 3 * i, 23 - i, 1 + (first_channels + i) % 4,
-                                            (first_bits + i) % 2 ? 8 : 16});
+                                            (first_bits + i) % 2 ? 8 : 16, GF_SAMPLES_INTEGER});
     assert_int_equal(encode_frames(name_of(""), &frames, &options), GF_OK);
     assert_int_equal(decode_frames(name_of("[all]"), &options, &back), GF_OK);
     assert_int_equal(back.count, 5);

@@ -375,8 +375,8 @@ static void check_pnm(const char *file, size_t size, struct gf_format format, co
 }
 
 #define CHECK_PNM(text, width, height, channels, bits, ...) \
-    check_pnm(text, sizeof(text) - 1, (struct gf_format){width, height, channels, bits}, \
-              __VA_ARGS__)
+    check_pnm(text, sizeof(text) - 1, \
+              (struct gf_format){width, height, channels, bits, GF_SAMPLES_INTEGER}, __VA_ARGS__)
 #define SAMPLES8(...) ((const uint8_t[]){__VA_ARGS__})
 #define SAMPLES16(...) ((const uint16_t[]){__VA_ARGS__})
 

@@ -24,11 +24,11 @@ static const struct gf_file_type *next_written(int *index)
     return NULL;
 }
 
-/* The next one that is written by a library. */
+/* The next one that is written by a library, but for OpenEXR, whose samples are floats. */
 static const struct gf_file_type *next_type(int *index)
 {
     const struct gf_file_type *type;
-    while ((type = next_written(index)) && !type->library)
+    while ((type = next_written(index)) && (!type->library || type->format == GF_FILE_EXR))
         ;
     return type;
 }
@@ -80,6 +80,8 @@ static void test_lossless_round_trips(void **state)
     const struct gf_file_type *type;
     for (int index = 0; (type = next_written(&index));)
         for (int kind = 0; type->lossless_bits && kind < 40; kind++) {
+            if (gf_depth_is_float(gf_depth_next(type, 0)))
+                continue;
             if (kind % 2 && !type->alpha)
                 continue;
             struct gf_options options = plain_options();
@@ -327,9 +329,9 @@ static void test_limits(void **state)
 /* The number is part of the name, unless there is such a file. */
 static void test_page_of_a_name(void **state)
 {
-    static const char *const none[] = {"a.gif[]",        "[3]",        "a.gif[x]",   "a.gif[3",
+    static const char *const none[] = {"a.gif[]",        "[3]",        "a.gif[x=1]", "a.gif[3",
                                        "a.gif[1234567]", "a.gif[3..]", "a.gif[..3]", "a.gif[3..2]",
-                                       "a.gif[al]"};
+                                       "a.gif[-al]"};
     struct gf_pages page = {-1, -1};
     assert_int_equal(gf_input_split_pages("a.gif[3]", &page), 5);
     assert_true(page.first == 3 && page.last == -1);
@@ -337,6 +339,11 @@ static void test_page_of_a_name(void **state)
     assert_true(page.first == 3 && page.last == 17);
     assert_int_equal(gf_input_split_pages("a.gif[all]", &page), 5);
     assert_true(page.first == 0 && page.last == GF_PAGES_ALL);
+    assert_int_equal(gf_input_split_pages("a.exr[al.x_1]", &page), 5);
+    assert_true(gf_page_is_layer(page.first, "al.x_1", 6) &&
+                !gf_page_is_layer(page.first, "al", 2));
+    assert_int_equal(gf_input_split_pages("a.exr[depth]", &page), 5);
+    assert_true(gf_page_is_layer(page.first, "depth", 5));
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_int_equal(gf_input_split_pages(none[i], &page), 0);
     save(in_folder("b.png[3]"), "x", 1);

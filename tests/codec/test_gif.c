@@ -351,7 +351,7 @@ static void test_damage(void **state)
  * transparent, and count as one of the colours. */
 static struct picture picture_of(int width, int height, int channels, int colours, unsigned seed)
 {
-    struct picture picture = {.format = {width, height, channels, 8},
+    struct picture picture = {.format = {width, height, channels, 8, GF_SAMPLES_INTEGER},
                               .metadata = {.orientation = 1}};
     picture.data = calloc(1, picture_bytes(picture.format));
     assert_non_null(picture.data);

@@ -44,7 +44,7 @@ static const struct gf_file_type *next_written(int *index)
 {
     const struct gf_file_type *type;
     while ((type = gf_file_type_at((*index)++))) {
-        if (type->create)
+        if (type->create && type->format != GF_FILE_EXR)
             break;
     }
     return type;
@@ -589,8 +589,9 @@ static void test_the_orientation_is_set_last(void **state)
     struct gf_metadata metadata = {.orientation = 1}, kept;
     assert_true(gf_metadata_add_exif(&metadata, overlapping, sizeof overlapping));
     assert_int_equal(metadata.orientation, 6);
-    assert_int_equal(gf_metadata_for_output(&metadata, (struct gf_format){4, 5, 3, 8}, GF_TAGS_ALL,
-                                            &options, &kept, NULL),
+    assert_int_equal(gf_metadata_for_output(&metadata,
+                                            (struct gf_format){4, 5, 3, 8, GF_SAMPLES_INTEGER},
+                                            GF_TAGS_ALL, &options, &kept, NULL),
                      GF_OK);
     assert_int_equal(gf_exif_orientation(&kept.exif), 1);
     gf_metadata_free(&kept);

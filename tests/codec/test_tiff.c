@@ -60,7 +60,8 @@ static void check(const struct kind *kind, int width, const void *data, size_t s
         write_tiff(kind, variant & 1, variant & 2, width, data, size);
         if (decode(in_folder("a.tif"), &options, &back))
             fail_msg("%s", failure.text);
-        const struct gf_format format = {width, 2, channels, kind->bits == 16 ? 16 : 8};
+        const struct gf_format format = {width, 2, channels, kind->bits == 16 ? 16 : 8,
+                                         GF_SAMPLES_INTEGER};
         assert_memory_equal(&back.format, &format, sizeof format);
         assert_memory_equal(back.data, wanted, picture_bytes(format));
         assert_int_equal(back.metadata.orientation, 6);
@@ -544,7 +545,7 @@ static void check_depth(int bits, int depth, enum gf_tiff_compression compressio
     if (encode(in_folder("a.tif"), &picture, &options) ||
         decode(in_folder("a.tif"), &options, &back))
         fail_msg("%s", failure.text);
-    const struct gf_format format = {301, 200, 1, depth == 16 ? 16 : 8};
+    const struct gf_format format = {301, 200, 1, depth == 16 ? 16 : 8, GF_SAMPLES_INTEGER};
     assert_memory_equal(&back.format, &format, sizeof format);
     for (int i = 0; i < 301 * 200; i++) {
         const uint16_t *const deep = (const uint16_t *)(const void *)picture.data,

@@ -5,6 +5,7 @@
 
 #include "codec/formats.h"
 #include "codec/tiff_files.h"
+#include "pixel/floats.h"
 
 #ifdef GF_LIBRARY_tiff
 #include "codec/tiff/tiff.h"
@@ -122,6 +123,10 @@ static void write_kind(const struct kind *kind, unsigned variant, int width, con
 /* The sample of the picture that is read, as a number. */
 static double read_sample(const struct picture *picture, int i)
 {
+    if (gf_is_float(picture->format))
+        return (double)gf_number_at(
+            picture->data, picture->format.bits == 16 ? GF_NUMBER_FLOAT16 : GF_NUMBER_FLOAT32,
+            (size_t)i);
     return picture->format.bits == 16 ? ((const uint16_t *)(const void *)picture->data)[i]
                                       : picture->data[i];
 }
@@ -133,7 +138,13 @@ static void check(const struct kind *kind, int width, const double *values, int 
 {
     for (unsigned variant = 0; variant < 8; variant++) {
         const struct gf_options options = plain_options();
-        const struct gf_format format = {width, HEIGHT, channels, bits};
+        const bool floats = kind->format == FLOAT,
+                   half = kind->bits == 16 && kind->photometric && kind->extra != 1;
+        const struct gf_format format = {width, HEIGHT, channels,
+                                         !floats ? bits
+                                         : half  ? 16
+                                                 : 32,
+                                         floats ? GF_SAMPLES_FLOAT : GF_SAMPLES_INTEGER};
         struct picture back;
         write_kind(kind, variant, width, values);
         if (decode(in_folder("a.tif"), &options, &back))
@@ -163,7 +174,7 @@ static double wanted_of(const struct kind *kind, double value, double top)
 {
     const double most = ldexp(1, (int)kind->bits) - 1,
                  least = kind->format == SIGNED ? -ldexp(1, (int)kind->bits - 1) : 0;
-    return floor((kind->format == FLOAT ? value : (value - least) / most) * top + 0.5);
+    return kind->format == FLOAT ? value : floor((value - least) / most * top + 0.5);
 }
 
 /* All bits and kinds of numbers, gray and RGB, interleaved and in planes, are scaled to the whole
@@ -182,7 +193,7 @@ static void test_numbers(void **state)
         kind.separate = sort == 2;
         const int width = 5, count = width * HEIGHT * (int)kind.samples,
                   depth = kind.format == FLOAT || kind.bits > 8 ? 16 : 8;
-        const double top = depth == 16 ? 65535 : 255;
+        const double top = kind.format == FLOAT ? 1 : depth == 16 ? 65535 : 255;
         double values[VALUES_MOST], wanted[VALUES_MOST];
         for (int i = 0; i < count; i++) {
             values[i] = value_at(&kind, (double)(i * 7 % count) / (count - 1));
@@ -211,9 +222,9 @@ static void test_extra_samples(void **state)
         }
         check(kind, 3, values, (int)kind->samples, depth, wanted, 0);
     }
-    const double half[] = {64. / 128, 32. / 128, 1, 96. / 128},
-                 undone[] = {65535, 16384, 65535, 49151};
-    check(&(struct kind){GRAY, 32, 2, FLOAT, false, 1, NULL}, 1, half, 2, 16, undone, 1);
+    const double half[] = {64. / 128, 32. / 128, 1, 96. / 128}, undone[] = {2, 0.25, 4 / 3., 0.75};
+    check(&(struct kind){GRAY, 16, 2, FLOAT, false, 1, NULL}, 1, half, 2, 32, undone, 1e-7);
+    check(&(struct kind){GRAY, 32, 2, FLOAT, true, 1, NULL}, 1, half, 2, 32, undone, 1e-7);
 }
 
 /* Without a profile inks become RGB by (1 - ink)(1 - black). */
@@ -337,14 +348,13 @@ static void test_palettes(void **state)
     }
 }
 
-/* Numbers beyond the usual range of floats are clipped, and a warning says so. */
+/* Numbers beyond 0..1 stay, unless a range is given. */
 static void test_beyond(void **state)
 {
-    static const double values[] = {-2, 0.5, 1, 2}, wanted[] = {0, 32768, 65535, 65535};
+    static const double values[] = {-2, 0.5, 1, 2};
     for (unsigned size = 16; size <= 64; size *= 2) {
-        check(&(struct kind){GRAY, size, 1, FLOAT, false, 0, NULL}, 2, values, 1, 16, wanted, 0);
-        assert_int_equal(warnings, 1);
-        assert_non_null(strstr(last_warning, "outside 0..1 become black or white"));
+        check(&(struct kind){GRAY, size, 1, FLOAT, false, 0, NULL}, 2, values, 1, 16, values, 0);
+        assert_int_equal(warnings, 0);
     }
 }
 

@@ -299,7 +299,8 @@ static void test_captured_stream(void **state)
     const void *const data[] = {"P5 1 1 255\na"};
     const size_t size = 12;
     unsigned char pixels[32];
-    struct gf_image image = {{3, 3, 3, 8}, 9, pixels, false}, made = {.data = NULL};
+    struct gf_image image = {{3, 3, 3, 8, GF_SAMPLES_INTEGER}, 9, pixels, false},
+                    made = {.data = NULL};
     void *result = NULL;
     size_t result_size;
     assert_int_equal(gf_decode_batch(pipeline, 1, data, &size, &made, &captured, NULL, &error),

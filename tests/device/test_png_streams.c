@@ -336,7 +336,7 @@ static int decode(struct bytes *files, int count)
         assert_int_equal(cudaMallocHost(&pinned[taken], files[i].size), cudaSuccess);
         memcpy(pinned[taken], files[i].data, files[i].size);
         const struct gf_format format = {header->width, header->height, header->channels,
-                                         header->bits};
+                                         header->bits, GF_SAMPLES_INTEGER};
         pictures[taken] = (struct gf_png_decode_picture){.header = header,
                                                          .data = pinned[taken],
                                                          .size = files[i].size,

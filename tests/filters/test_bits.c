@@ -1,13 +1,17 @@
 /* The results of every filter, bit for bit: tests/bits.txt holds a checksum for each of SETS random
- * sets of parameters on generated pictures of every format. They must come out the same whatever
- * the compiler, its options, the C library, the processor, and on a GPU where there is one. After a
- * deliberate change of a result, `make bits` writes the file anew. */
+ * sets of parameters on generated pictures of every format, and of FLOAT_SETS on floats. They must
+ * come out the same whatever the compiler, its options, the C library, the processor, and on a GPU
+ * where there is one. After a deliberate change of a result, `make bits` writes the file anew. */
 #include "support.h"
 
+#include <math.h>
+
+#include "base/elementary.h"
 #include "chain/chain.h"
 #include "icc/icc_build.h"
+#include "pixel/float_rows.h"
 
-enum { SETS = 56, CHAIN_SIZE = 4096 };
+enum { SETS = 56, FLOAT_SETS = 14, CHAIN_SIZE = 4096 };
 
 static uint64_t random_state;
 
@@ -137,6 +141,23 @@ static void make_picture(struct gf_image *image, struct gf_format format)
     }
 }
 
+/* The same for floats. NaN is one value, since processors give it different signs. */
+static uint32_t checksum_of_floats(const struct gf_image *image)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    const size_t count = (size_t)image->format.width * (size_t)image->format.channels;
+    for (int y = 0; y < image->format.height; y++) {
+        for (size_t i = 0; i < count; i++) {
+            float v;
+            gf_floats_of_row(image->data + (size_t)y * image->pitch +
+                                 i * (size_t)(image->format.bits / 8),
+                             image->format, 1, &v);
+            hash = (hash ^ gf_bits_of_float(isnan(v) ? NAN : v)) * 0x100000001b3u;
+        }
+    }
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
 /* FNV-1a over the samples' values, folded to 32 bits. */
 static uint32_t checksum(const struct gf_image *image)
 {
@@ -158,11 +179,12 @@ static uint32_t checksum(const struct gf_image *image)
 static uint32_t run_set(const struct gf_filter *filter, int index, int set,
                         enum gf_device_kind device, char *chain)
 {
+    const bool floats = set >= SETS;
     struct gf_options options = gf_options_default();
     options.device = device;
     options.threads = 1 + set % 3;
     options.band_rows = set % 2 ? 7 : 0;
-    random_state = (uint64_t)(index * SETS + set + 1);
+    random_state = (uint64_t)((index + (floats ? 1 : 0)) * SETS + set + 1);
     for (int attempt = 0; attempt < 1000; attempt++) {
         struct gf_format format = {.channels = 1 + set % 4, .bits = set / 4 % 2 ? 16 : 8};
         format.width = 1 + draw(70);
@@ -171,16 +193,25 @@ static uint32_t run_set(const struct gf_filter *filter, int index, int set,
         struct gf_image in, out = {0};
         struct gf_error error = {0};
         make_chain(filter, chain);
+        if (floats) {
+            char *const whole = strdup(chain);
+            snprintf(chain, CHAIN_SIZE, "float=%d,%s", set % 2 ? 16 : 32, whole);
+            free(whole);
+        }
         make_picture(&in, format);
         enum gf_status status = gf_pipeline_open(chain, &options, &pipeline, &error);
         if (!status)
             status = gf_pipeline_run_image(pipeline, &in, &out, &error);
-        const uint32_t sum = status ? 0 : checksum(&out);
+        const uint32_t sum = status                    ? 0
+                             : gf_is_float(out.format) ? checksum_of_floats(&out)
+                                                       : checksum(&out);
         gf_pipeline_close(pipeline);
         gf_image_free(&in);
         gf_image_free(&out);
         if (!status)
             return sum;
+        if (floats && attempt > 20 && strstr(error.text, "takes no floats"))
+            return 0;
         if (status != GF_ERROR_USAGE && status != GF_ERROR_UNFIT && status != GF_ERROR_INPUT)
             fail_msg("%s: %s", chain, error.text);
     }
@@ -213,9 +244,12 @@ static void write_all(const char *path)
         if (!is_same_everywhere(filter))
             continue;
         fputs(gf_filter_name(filter), file);
-        for (int set = 0; set < SETS; set++)
-            fprintf(file, "%s%08x", set % 14 ? " " : "\n ",
-                    run_set(filter, seed_of(filter), set, GF_DEVICE_CPU, chain));
+        for (int set = 0; set < SETS + FLOAT_SETS; set++) {
+            const uint32_t sum = run_set(filter, seed_of(filter), set, GF_DEVICE_CPU, chain);
+            fprintf(file, "%s%08x", set % 14 ? " " : "\n ", sum);
+            if (set == SETS && !sum) /* which takes no floats */
+                break;
+        }
         fputc('\n', file);
     }
     assert_int_equal(fclose(file), 0);
@@ -229,9 +263,11 @@ static bool read_sums(FILE *file, const char *name, uint32_t *sums)
     while (fscanf(file, "%63s", word) == 1) {
         if (strcmp(word, name))
             continue;
-        for (int set = 0; set < SETS; set++) {
+        for (int set = 0; set < SETS + FLOAT_SETS; set++) {
             if (fscanf(file, "%8x", &sums[set]) != 1)
                 return false;
+            if (set == SETS && !sums[set])
+                break;
         }
         return true;
     }
@@ -245,7 +281,7 @@ static void compare_all(enum gf_device_kind device)
     int wrong = 0;
     assert_non_null(file);
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
-        uint32_t sums[SETS];
+        uint32_t sums[SETS + FLOAT_SETS] = {0};
         if (!strcmp(gf_filter_name(filter), "icc") && !gf_icc_available())
             continue; /* which this build cannot run */
         if (!is_same_everywhere(filter))
@@ -254,7 +290,8 @@ static void compare_all(enum gf_device_kind device)
             continue;
         if (!read_sums(file, gf_filter_name(filter), sums))
             fail_msg("%s has no checksums: run `make bits`", gf_filter_name(filter));
-        for (int set = 0; set < SETS; set++) {
+        const int sets = device == GF_DEVICE_CPU ? SETS + (sums[SETS] ? FLOAT_SETS : 1) : SETS;
+        for (int set = 0; set < sets; set++) {
             char chain[CHAIN_SIZE];
             const uint32_t sum = run_set(filter, seed_of(filter), set, device, chain);
             if (sum != sums[set])

@@ -87,13 +87,21 @@ static void test_refused(void **state)
         struct gf_format format;
         const char *text;
     } cases[] = {
-        {65536, 1, 4, {4, 4, 1, 8}, "pillow: 65536x1 is larger than 65535 pixels a side"},
-        {1, INT32_MAX, 4, {4, 4, 3, 8}, "pillow: 1x2147483647 is larger than 65535 pixels a side"},
-        {1, 1, 5, {4, 4, 1, 8}, "pillow: box is not within the picture of 4x4"},
+        {65536,
+         1,
+         4,
+         {4, 4, 1, 8, GF_SAMPLES_INTEGER},
+         "pillow: 65536x1 is larger than 65535 pixels a side"},
+        {1,
+         INT32_MAX,
+         4,
+         {4, 4, 3, 8, GF_SAMPLES_INTEGER},
+         "pillow: 1x2147483647 is larger than 65535 pixels a side"},
+        {1, 1, 5, {4, 4, 1, 8, GF_SAMPLES_INTEGER}, "pillow: box is not within the picture of 4x4"},
         {1,
          1,
          4,
-         {4, 4, 3, 16},
+         {4, 4, 3, 16, GF_SAMPLES_INTEGER},
          "pillow: like=pillow takes samples of 16 bits in gray pictures "
          "without alpha only"},
     };
@@ -114,10 +122,14 @@ static void test_opencv_refused(void **state)
         struct gf_format format;
         const char *text;
     } cases[] = {
-        {{true, 65536, 1}, {4, 4, 1, 8}, "opencv: 65536x1 is larger than 65535 pixels a side"},
-        {{false, 1, 1}, {4, 4, 1, 16}, "opencv: like=opencv takes samples of 8 bits only"},
+        {{true, 65536, 1},
+         {4, 4, 1, 8, GF_SAMPLES_INTEGER},
+         "opencv: 65536x1 is larger than 65535 pixels a side"},
+        {{false, 1, 1},
+         {4, 4, 1, 16, GF_SAMPLES_INTEGER},
+         "opencv: like=opencv takes samples of 8 bits only"},
         {{true, 1, 1},
-         {4096, 2057, 1, 8},
+         {4096, 2057, 1, 8, GF_SAMPLES_INTEGER},
          "opencv: OpenCV's sums of blocks of 8425472 pixels overflow: like=none"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -145,7 +145,7 @@ static void put_png(int colour, int bits, bool interlaced, bool extras)
 /* An animation of three frames, by the program's own writer. */
 static void put_animation(int channels, int bits)
 {
-    const struct gf_format format = {4, HEIGHT, channels, bits};
+    const struct gf_format format = {4, HEIGHT, channels, bits, GF_SAMPLES_INTEGER};
     const struct gf_metadata metadata = {.orientation = 1, .animated = true};
     const struct gf_options options = gf_options_default();
     const struct gf_duration duration = {1, 10};
@@ -323,6 +323,10 @@ void put_bitmap_seeds(void)
     PUT_BMP(32, 6, 70, "\377\0\0\0\0\377\0\0\0\0\377\0\0\0\0\377abcdefghijklmnopqrstuvwx");
     put_seed("qoi", qoi, sizeof qoi - 1);
     put_for_pipeline((const uint8_t *)qoi, sizeof qoi - 1);
+    put_seed("pfm", TEXT_OF("PF\n1 1\n-1.0\n\0\0\200?\0\0\0?\0\0\0@"));
+    put_seed("npy",
+             TEXT_OF("\x93NUMPY\1\0:\0{'descr': '>f2', 'fortran_order': False, 'shape': (1, 2)}\n"
+                     "\x3c\0\x7c\0"));
     put_seed("y4m", TEXT_OF("YUV4MPEG2 W3 H2 F25:1 Ip A1:1 C420mpeg2 XCOLORRANGE=FULL\nFRAME\n"
                             "abcdefghijFRAME Ip\nklmnopqrst"));
     put_seed("y4m", TEXT_OF("YUV4MPEG2 W3 H1 C422p10\nFRAME\naabbccddeeffgg"));

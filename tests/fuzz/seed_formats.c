@@ -107,9 +107,9 @@ static void put_levels(void)
         options.tiff_compression = compressions[kind / 4 % 4];
         options.tile_size = 16;
         options.subsampling = GF_SUBSAMPLING_420;
-        struct gf_image image = fuzz_image(
-            (struct gf_format){33, 25, kind < 16 ? 3 : 1,
-                               options.tiff_compression == GF_TIFF_JPEG || kind < 16 ? 8 : 16});
+        struct gf_image image = fuzz_image((struct gf_format){
+            33, 25, kind < 16 ? 3 : 1,
+            options.tiff_compression == GF_TIFF_JPEG || kind < 16 ? 8 : 16, GF_SAMPLES_INTEGER});
         for (size_t i = 0; i < image.pitch * (size_t)image.format.height; i++)
             image.data[i] = (uint8_t)(i / 33 * 2);
         size_t size;
@@ -129,7 +129,7 @@ static void put_slide(void)
 {
     enum { WIDTH = 48, HEIGHT = 40, SHORT = 3, LONG = 4, RATIONAL = 5, FLOAT = 11, SIGNED = 9 };
     const struct gf_options options = fuzz_options();
-    struct gf_image image = fuzz_image((struct gf_format){WIDTH, HEIGHT, 3, 8});
+    struct gf_image image = fuzz_image((struct gf_format){WIDTH, HEIGHT, 3, 8, GF_SAMPLES_INTEGER});
     for (size_t i = 0; i < image.pitch * HEIGHT; i++)
         image.data[i] = (uint8_t)(i / 48 * 5);
     size_t size;

@@ -50,10 +50,13 @@ static const struct {
     struct gf_format format;
     double score; /* what the tool prints */
 } scored[] = {
-    {{160, 120, 3, 8}, 93.63452866},  {{300, 67, 3, 8}, 82.83464540},
-    {{131, 130, 3, 16}, 93.26476225}, {{97, 71, 4, 8}, 88.85103709},
-    {{140, 33, 2, 16}, 96.20545271},  {{40, 17, 1, 8}, 95.25624311},
-    {{9, 8, 3, 8}, 95.65920797},
+    {{160, 120, 3, 8, GF_SAMPLES_INTEGER}, 93.63452866},
+    {{300, 67, 3, 8, GF_SAMPLES_INTEGER}, 82.83464540},
+    {{131, 130, 3, 16, GF_SAMPLES_INTEGER}, 93.26476225},
+    {{97, 71, 4, 8, GF_SAMPLES_INTEGER}, 88.85103709},
+    {{140, 33, 2, 16, GF_SAMPLES_INTEGER}, 96.20545271},
+    {{40, 17, 1, 8, GF_SAMPLES_INTEGER}, 95.25624311},
+    {{9, 8, 3, 8, GF_SAMPLES_INTEGER}, 95.65920797},
 };
 
 static void scores_are_the_tools(void **state)
@@ -77,7 +80,8 @@ static void every_small_size_has_a_score(void **state)
 {
     (void)state;
     for (int i = 0; i < 24 * 24; i++) {
-        const struct gf_format format = {1 + i % 24, 1 + i / 24, 1 + i % 4, i % 3 ? 8 : 16};
+        const struct gf_format format = {1 + i % 24, 1 + i / 24, 1 + i % 4, i % 3 ? 8 : 16,
+                                         GF_SAMPLES_INTEGER};
         struct gf_image a = make(format, false), b = make(format, true);
         const double score = score_of(&a, &b, 1 + i % 3);
         const bool small =

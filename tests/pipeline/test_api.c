@@ -46,7 +46,7 @@ static void test_null_arguments(void **state)
 {
     struct gf_pipeline *pipeline;
     struct gf_image image = {0}, *const no_image = NULL;
-    struct gf_format format = {10, 10, 3, 8}, *const no_format = NULL;
+    struct gf_format format = {10, 10, 3, 8, GF_SAMPLES_INTEGER}, *const no_format = NULL;
     struct gf_selftest_counts counts;
     struct gf_device_info *const no_info = NULL;
     void *result;
@@ -173,7 +173,9 @@ static void test_watch(void **state)
     struct gf_image image, result = {0};
     options.band_rows = 100;
     options.device = GF_DEVICE_CPU;
-    assert_int_equal(gf_image_alloc(&image, (struct gf_format){WIDTH, HEIGHT, 3, 8}, NULL), GF_OK);
+    assert_int_equal(
+        gf_image_alloc(&image, (struct gf_format){WIDTH, HEIGHT, 3, 8, GF_SAMPLES_INTEGER}, NULL),
+        GF_OK);
     memset(image.data, 1, image.pitch * HEIGHT);
     for (int threads = 1; threads <= 4; threads += 3) {
         options.threads = threads;
@@ -213,7 +215,9 @@ static void test_watch_of_files(void **state)
     size_t size, other_size;
     options.band_rows = 50;
     options.device = GF_DEVICE_CPU;
-    assert_int_equal(gf_image_alloc(&image, (struct gf_format){64, 1000, 3, 8}, NULL), GF_OK);
+    assert_int_equal(
+        gf_image_alloc(&image, (struct gf_format){64, 1000, 3, 8, GF_SAMPLES_INTEGER}, NULL),
+        GF_OK);
     memset(image.data, 1, image.pitch * 1000);
     assert_int_equal(gf_pipeline_open("", &options, &pipeline, &failure), GF_OK);
     assert_int_equal(gf_pipeline_encode(pipeline, &image, GF_FILE_PNG, &file, &size, &failure),

@@ -83,7 +83,8 @@ static void assert_refused(const struct gf_image *image, int layout, const float
 static void test_mistakes(void **state)
 {
     const float zero[] = {1, 0, 1}, infinite[] = {0, 0, INFINITY}, nan[] = {NAN, 1, 1};
-    const struct gf_image image = picture(3, 8), empty = {.format = {WIDTH, HEIGHT, 3, 8}};
+    const struct gf_image image = picture(3, 8),
+                          empty = {.format = {WIDTH, HEIGHT, 3, 8, GF_SAMPLES_INTEGER}};
     assert_refused(&image, 3, NULL, NULL, "layout=3 is no layout");
     assert_refused(&image, 2, NULL, NULL, "patch=0, merge=0 and temporal=0 are not those of");
     assert_refused(&image, 0, infinite, NULL, "mean=inf of channel 2");

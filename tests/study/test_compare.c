@@ -168,7 +168,8 @@ static struct gf_comparison compare_on(uint64_t memory_bytes, const struct gf_fi
             item.variant = &filter->cuda[i];
     }
     const struct gf_chain chain = {.item = &item, .count = 1};
-    struct gf_image picture = picture_random((struct gf_format){50, 40, 3, 8}, 3, 7);
+    struct gf_image picture =
+        picture_random((struct gf_format){50, 40, 3, 8, GF_SAMPLES_INTEGER}, 3, 7);
     struct gf_plan plan;
     struct gf_spans spans;
     struct gf_error error = {0};
@@ -311,8 +312,10 @@ static int difference_of(const struct gf_image *a, const struct gf_image *b)
  * are, and the difference on a scale whose white is the largest. */
 static void assert_spot(int bits, int channels, int width, int height, int x, int y)
 {
-    struct gf_image a = picture_random((struct gf_format){width, height, channels, bits}, 2, 3);
-    struct gf_image b = picture_random((struct gf_format){width, height, channels, bits}, 6, 3);
+    struct gf_image a =
+        picture_random((struct gf_format){width, height, channels, bits, GF_SAMPLES_INTEGER}, 2, 3);
+    struct gf_image b =
+        picture_random((struct gf_format){width, height, channels, bits, GF_SAMPLES_INTEGER}, 6, 3);
     const int channel = channels - 1, was = sample_at(&b, x, y, channel), other = (x + 1) % width;
     sample_set(&b, x, y, channel, was < 100 ? was + 80 : was - 80);
     const int near = sample_at(&b, other, y, 0);
@@ -352,8 +355,10 @@ static void test_spots(void **state)
 static void test_differences(void **state)
 {
     for (int bits = 8; bits <= 16; bits += 8) {
-        struct gf_image a = picture_random((struct gf_format){31, 9, 2, bits}, 2, 3);
-        struct gf_image b = picture_random((struct gf_format){31, 9, 2, bits}, 6, 3);
+        struct gf_image a =
+            picture_random((struct gf_format){31, 9, 2, bits, GF_SAMPLES_INTEGER}, 2, 3);
+        struct gf_image b =
+            picture_random((struct gf_format){31, 9, 2, bits, GF_SAMPLES_INTEGER}, 6, 3);
         assert_int_equal(difference_of(&a, &b), 0);
         sample_set(&b, 30, 8, 1,
                    sample_at(&a, 30, 8, 1) < 100 ? sample_at(&a, 30, 8, 1) + 77
@@ -424,7 +429,8 @@ static void test_rows_without_intrinsics(void **state)
     for (int i = 0; i < 2; i++) {
         struct gf_chain_item item = {.filter = &filters[i]};
         const struct gf_chain chain = {.item = &item, .count = 1};
-        struct gf_comparison comparison = compare_on_cpu(&chain, (struct gf_format){64, 48, 3, 8});
+        struct gf_comparison comparison =
+            compare_on_cpu(&chain, (struct gf_format){64, 48, 3, 8, GF_SAMPLES_INTEGER});
         const struct gf_compare_group *const group = &comparison.group[0];
         const int left_out = i ? 2 : 0;
         assert_int_equal(group->rows, 5 - left_out);
@@ -461,7 +467,7 @@ static void test_every_row_makes_the_same_picture(void **state)
                                          "saturation=1.5",
                                          "gamma=2.2"};
     for (size_t i = 0; i < 2 * sizeof chains / sizeof *chains; i++) {
-        const struct gf_format format = {53, 47, i % 2 ? 4 : 3, i % 2 ? 16 : 8};
+        const struct gf_format format = {53, 47, i % 2 ? 4 : 3, i % 2 ? 16 : 8, GF_SAMPLES_INTEGER};
         struct gf_chain chain;
         struct gf_error error = {0};
         assert_ok(chains[i / 2], gf_chain_parse(chains[i / 2], &chain, &error), &error);
@@ -486,7 +492,7 @@ static void test_more_threads_than_processors(void **state)
 {
     static const struct gf_filter slow = {.name = "slow", .cpu = take_a_while};
     struct gf_error error = {0};
-    struct gf_image in = picture_random((struct gf_format){8, 64, 3, 8}, 0, 1);
+    struct gf_image in = picture_random((struct gf_format){8, 64, 3, 8, GF_SAMPLES_INTEGER}, 0, 1);
     struct gf_image out = picture_random(in.format, 0, 2);
     const struct gf_stage stage = {.filter = &slow, .in = in.format, .out = out.format};
     const struct gf_compare_subject subject = {.stage = &stage, .in = &in, .out = &out};
@@ -514,7 +520,8 @@ static const struct gf_compare_run *run_of(const struct gf_comparison *compariso
 
 static void test_settings_of_the_cpu(void **state)
 {
-    struct gf_image picture = picture_random((struct gf_format){64, 640, 3, 8}, 0, 1);
+    struct gf_image picture =
+        picture_random((struct gf_format){64, 640, 3, 8, GF_SAMPLES_INTEGER}, 0, 1);
     struct gf_options options = gf_options_default();
     struct gf_comparison comparison = {.threads = 3, .in = picture.format, .out = picture.format};
     struct gf_error error = {0};
@@ -677,8 +684,9 @@ static void test_explanation(void **state)
     struct fake_device device;
     open_probe(&device);
     /* With radius 2 a band of 10 rows reads 14 rows, or 12 at an edge. */
-    struct gf_explanation found = explanation_of(
-        &device, "boxblur=2,gamma=2,invert,equalize,transpose", (struct gf_format){32, 40, 3, 8});
+    struct gf_explanation found =
+        explanation_of(&device, "boxblur=2,gamma=2,invert,equalize,transpose",
+                       (struct gf_format){32, 40, 3, 8, GF_SAMPLES_INTEGER});
     const double picture = 32 * 40 * 3;
     assert_int_equal(found.segments, 3);
     assert_int_equal(found.lanes, 2);
@@ -711,8 +719,8 @@ static void test_explanation_without_memory(void **state)
     struct fake_device device;
     open_probe(&device);
     device.memory_bytes = 8000; /* less than a picture, which then lies in host memory */
-    struct gf_explanation found =
-        explanation_of(&device, "equalize,transpose", (struct gf_format){64, 40, 3, 8});
+    struct gf_explanation found = explanation_of(
+        &device, "equalize,transpose", (struct gf_format){64, 40, 3, 8, GF_SAMPLES_INTEGER});
     assert_false(found.segment[0].keeps_on_device);
     assert_true(found.segment[0].down_bytes == 64 * 40 * 3);
     assert_true(found.segment[2].first_on_host);

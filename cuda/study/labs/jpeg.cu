@@ -89,7 +89,7 @@ static enum gf_status convert(const void *data, size_t size, enum gf_file_format
 struct sample {
     const struct gf_lab_run *run;
     int count = run->param[0], quality = run->param[3];
-    struct gf_format format = {run->param[1], run->param[2], 3, 8};
+    struct gf_format format = {run->param[1], run->param[2], 3, 8, GF_SAMPLES_INTEGER};
     size_t row = gf_row_bytes(format), rows = (size_t)format.height;
     size_t pitch = (row + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, bytes = pitch * rows;
     double pixels = (double)count * (double)row * (double)rows; /* bytes of the group's pixels */

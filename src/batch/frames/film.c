@@ -219,7 +219,8 @@ static void find_window(struct gf_film_reader *reader, const char *text,
     const struct gf_yuv *const yuv = &reader->yuv;
     const struct gf_plan_request request = {.orientation = 1};
     struct gf_chain chain = {0};
-    struct gf_format format = {yuv->width, yuv->height, yuv->mono ? 1 : 3, yuv->bits > 8 ? 16 : 8};
+    struct gf_format format = {yuv->width, yuv->height, yuv->mono ? 1 : 3, yuv->bits > 8 ? 16 : 8,
+                               GF_SAMPLES_INTEGER};
     bool known = gf_input_size(reader->input) >= 0 && options->sandbox != GF_SANDBOX_ALL &&
                  yuv->width <= GF_SIDE_MAX && yuv->height <= GF_SIDE_MAX &&
                  !gf_chain_parse(text ? text : "", &chain, NULL);

@@ -39,7 +39,7 @@ static const struct gf_choice subsamplings[] = {
 static const struct gf_choice tiff_compressions[] = {
     {"deflate", GF_TIFF_DEFLATE}, {"lzw", GF_TIFF_LZW}, {"none", GF_TIFF_NONE}, {"jpeg", GF_TIFF_JPEG}, {"zstd", GF_TIFF_ZSTD}, {"g4", GF_TIFF_G4}, {"webp", GF_TIFF_WEBP}, {0},
 };
-static const struct gf_choice depths[] = {{"auto", GF_DEPTH_AUTO}, {"1", 1}, {"8", 8}, {"10", 10}, {"12", 12}, {"16", 16}, {0}};
+static const struct gf_choice depths[] = {{"auto", GF_DEPTH_AUTO}, {"1", 1}, {"8", 8}, {"10", 10}, {"12", 12}, {"16", 16}, {"16f", GF_DEPTH_FLOAT16}, {"32f", GF_DEPTH_FLOAT32}, {0}};
 static const struct gf_choice gain_maps[] = {
     {"drop", GF_GAIN_MAP_DROP}, {"keep", GF_GAIN_MAP_KEEP}, {"apply", GF_GAIN_MAP_APPLY}, {0},
 };

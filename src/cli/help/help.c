@@ -218,6 +218,10 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
             *example == '-' ? "folder" : "in.png", example);
     print_other_names(file, filter);
     print_definition(file, gf_filter_definition(filter));
+    if (!filter->takes_floats)
+        fputs("  Floats are refused.\n", file);
+    else if (!filter->shape || filter->kind != GF_STRAIGHT)
+        fputs("  Of floats M is 1, and nothing is clamped: see --help float.\n", file);
     if (gf_filter_variant(filter, 1, NULL))
         fprintf(file, "\n--help=study %s lists the variants of its CUDA kernels.\n", name);
 }

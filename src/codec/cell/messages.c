@@ -86,13 +86,18 @@ static bool levels_are_good(const struct gf_cell_header *header)
 
 static bool header_is_good(const struct gf_cell_header *header)
 {
-    const struct gf_format format = {header->width, header->height, header->channels, header->bits};
-    const uint32_t flags = header->is_float | header->for_device_codec | header->for_device_batch |
-                           header->has_stripes | header->finishes | header->leaves |
-                           header->has_cicp | header->has_srgb | header->has_gamma |
-                           header->has_chromaticities | header->has_mdcv | header->has_clli |
-                           header->is_animation | header->is_lossless | header->has_next |
-                           header->renews | header->density_is_ratio | header->has_window,
+    const struct gf_format format = {.width = header->width,
+                                     .height = header->height,
+                                     .channels = header->channels,
+                                     .bits = header->bits,
+                                     .samples = (enum gf_samples)header->samples};
+    const uint32_t flags = header->samples | header->is_float | header->for_device_codec |
+                           header->for_device_batch | header->has_stripes | header->finishes |
+                           header->leaves | header->has_cicp | header->has_srgb |
+                           header->has_gamma | header->has_chromaticities | header->has_mdcv |
+                           header->has_clli | header->is_animation | header->is_lossless |
+                           header->has_next | header->renews | header->density_is_ratio |
+                           header->has_window,
                    reduction = header->most_reduction;
     const bool told = is_status(header->status) && ends(header->why, sizeof header->why) &&
                       ends(header->error, sizeof header->error);
@@ -206,6 +211,7 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     header->height = source->format.height;
     header->channels = source->format.channels;
     header->bits = source->format.bits;
+    header->samples = source->format.samples;
     header->pages = source->stored.pages;
     header->stored_bits = source->stored.bits;
     header->stored_colour = source->stored.colour;
@@ -319,8 +325,11 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
 {
     struct gf_metadata *const metadata = &source->metadata;
     struct gf_colour_tags *const tags = &metadata->colour;
-    source->format =
-        (struct gf_format){header->width, header->height, header->channels, header->bits};
+    source->format = (struct gf_format){.width = header->width,
+                                        .height = header->height,
+                                        .channels = header->channels,
+                                        .bits = header->bits,
+                                        .samples = (enum gf_samples)header->samples};
     source->stored = (struct gf_stored){.pages = header->pages,
                                         .bits = header->stored_bits,
                                         .colour = (enum gf_stored_colour)header->stored_colour,

@@ -88,6 +88,7 @@ struct gf_cell_header {
     struct gf_cell_head head;
     uint32_t status;
     int32_t width, height, channels, bits;
+    uint32_t samples; /* enum gf_samples */
     int32_t pages, stored_bits;
     uint32_t stored_colour, is_float, is_animation, is_lossless, has_next, renews, loops;
     double seconds;

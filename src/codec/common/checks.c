@@ -26,6 +26,7 @@ static const struct {
     {"libavif", "dimg", "grids whose pictures are not in the order of their numbers", "1.1.1"},
     {"libavif", "soun", "films with sound", "1.2"},
     {"libjpeg-turbo", "SOF3", "lossless JPEG", "3.0"},
+    {"OpenEXR's core", "DWA", "DWAA and DWAB", "3.1.8"},
     {"libtiff", "34887", "LERC", "4.3"},
     {"libtiff", "50000", "Zstandard", "4.0.10"},
     {"libtiff", "50001", "WebP", "4.0.10"},
@@ -163,6 +164,8 @@ enum gf_status gf_fail_page(const char *name, int page, int count, struct gf_err
     if (kind < GF_PICTURE_KINDS)
         return gf_fail(error, GF_ERROR_INPUT, "%s: holds no picture of the kind \"%s\"", name,
                        gf_picture_kind_name(kind));
+    if (page >= GF_PAGE_OF_LAYER)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: holds no layer of that name", name);
     return gf_fail(error, GF_ERROR_INPUT, "%s: holds %d picture%s, counted from 0", name, count,
                    count == 1 ? "" : "s");
 }

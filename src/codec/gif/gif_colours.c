@@ -94,7 +94,7 @@ static enum gf_status open_part(const struct gf_gif_canvas *canvas,
 {
     const struct gf_rectangle area = frame->area;
     const size_t width = (size_t)area.width, height = (size_t)area.height;
-    *part = (struct part){.picture = {.format = {area.width, area.height, 4, 8},
+    *part = (struct part){.picture = {.format = {area.width, area.height, 4, 8, GF_SAMPLES_INTEGER},
                                       .pitch = width * sizeof *canvas->pixel,
                                       .data = malloc(width * height * sizeof *canvas->pixel)},
                           .indices = malloc(width * height)};

@@ -12,7 +12,8 @@
 #include "gpufilter/pipeline_stream.h"
 
 /* The kinds of pictures that a file can hold beside its main picture. A path chooses a picture by
- * its number, as in "a.tif[1]", or the first of a kind, as in "a.heic[depth]". */
+ * its number, as in "a.tif[1]", or the first of a kind, as in "a.heic[depth]",
+ * or a layer by its name, as in "a.exr[diffuse]". */
 
 /* clang-format off */
 #define GF_PICTURES_ALL(KIND) \
@@ -42,6 +43,10 @@ enum { GF_PAGES_ALL = 1 << 20 };
 /* A `first` of this number or more chooses the first picture of the kind `first -
  * GF_PAGE_OF_KIND`. */
 enum { GF_PAGE_OF_KIND = 1 << 24 };
+/* A `first` of this number or more chooses a layer, by a hash of its name. */
+enum { GF_PAGE_OF_LAYER = 1 << 30 };
+/* Whether a page chooses the layer of that name, which may be that of a kind. */
+bool gf_page_is_layer(int page, const char *name, size_t length);
 
 const char *gf_picture_kind_name(enum gf_picture_kind kind);
 

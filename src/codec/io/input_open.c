@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "codec/io/input.h"
 #include "codec/io/open_files.h"
@@ -77,8 +78,32 @@ static int read_number(const char *text, size_t length)
     return number ? (int)strtol(text, NULL, 10) : -1;
 }
 
-/* Reads the text between the brackets of a path: "3", "2..5", the name of a kind, or "all". Returns
- * false if it is none of these. */
+static int page_of_layer(const char *name, size_t length)
+{
+    return GF_PAGE_OF_LAYER + (int)(gf_hash(GF_HASH_START, name, length) % GF_PAGE_OF_LAYER);
+}
+
+bool gf_page_is_layer(int page, const char *name, size_t length)
+{
+    return page >= GF_PAGE_OF_LAYER ? page == page_of_layer(name, length)
+                                    : gf_page_kind(page) < GF_PICTURE_KINDS &&
+                                          gf_page_kind(page) == picture_kind_named(name, length);
+}
+
+/* Whether a text can be a layer's name here: it begins with a letter, and has no signs but dots,
+ * underscores and hyphens. */
+static bool can_be_layer(const char *text, size_t length)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+                      others[] = "0123456789._-";
+    size_t at = 0;
+    while (at < length && (strchr(letters, text[at]) || (at && strchr(others, text[at]))))
+        at++;
+    return length && at == length;
+}
+
+/* Reads the text between the brackets of a path: "3", "2..5", the name of a kind, "all", or the
+ * name of a layer. Returns false if it is none of these. */
 static bool read_pages(const char *text, size_t length, struct gf_pages *pages)
 {
     const enum gf_picture_kind kind = picture_kind_named(text, length);
@@ -86,6 +111,8 @@ static bool read_pages(const char *text, size_t length, struct gf_pages *pages)
     *pages = (struct gf_pages){read_number(text, length), -1};
     if (kind < GF_PICTURE_KINDS)
         pages->first = GF_PAGE_OF_KIND + (int)kind;
+    else if (!dots && can_be_layer(text, length))
+        pages->first = page_of_layer(text, length);
     if (length == 3 && !memcmp(text, "all", 3))
         *pages = (struct gf_pages){0, GF_PAGES_ALL};
     if (dots)

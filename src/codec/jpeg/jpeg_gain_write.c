@@ -92,7 +92,8 @@ static enum gf_status resample(const struct gf_image *map, const struct gf_place
     const struct axis columns = axis_of(place, x, sides[x], map->format.width, place->width),
                       rows = axis_of(place, y, sides[y], map->format.height, place->height);
     const struct gf_format format = {place->turned ? rows.out : columns.out,
-                                     place->turned ? columns.out : rows.out, channels, 8};
+                                     place->turned ? columns.out : rows.out, channels, 8,
+                                     GF_SAMPLES_INTEGER};
     float *const sum = malloc(gf_row_bytes(map->format) * sizeof *sum);
     const enum gf_status status =
         sum ? gf_image_alloc(moved, format, error) : gf_fail_memory(error);

@@ -179,7 +179,8 @@ static enum gf_status read_header(struct qoi_source *qoi, const struct gf_option
         return gf_fail(qoi->error, GF_ERROR_INPUT, "%s: damaged: %d channels, colour space %d",
                        name, header[12], header[13]);
     GF_TRY(gf_size_check(name, width, height, options, qoi->error));
-    qoi->base.format = (struct gf_format){(int)width, (int)height, header[12], 8};
+    qoi->base.format =
+        (struct gf_format){(int)width, (int)height, header[12], 8, GF_SAMPLES_INTEGER};
     if (header[13] == GF_QOI_LINEAR)
         gf_colour_tags_set_cicp(&qoi->base.metadata.colour, BT709, LINEAR);
     return GF_OK;

@@ -185,7 +185,7 @@ static void begin_window(struct slide_source *source, struct gf_rectangle window
     source->band = NULL;
     source->band_first = source->band_rows = 0;
     source->window = window;
-    source->base.format = (struct gf_format){window.width, window.height, 3, 8};
+    source->base.format = (struct gf_format){window.width, window.height, 3, 8, GF_SAMPLES_INTEGER};
     source->base.memory = (struct gf_codec_memory){
         CACHE + OWN +
             (uint64_t)source->piece_rows *

@@ -100,12 +100,18 @@ enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
 struct gf_tiff_coding {
     struct gf_format format;     /* of the picture, or of the level of a pyramid */
     bool inks;                   /* the rows are CMYK */
-    int bits;                    /* bits of a sample in the file: 1, 8 or 16 */
+    int bits;                    /* bits of a sample in the file: 1, 8 or 16; of floats 16 or 32 */
     int subfile;                 /* the tag NewSubfileType; 0: none */
     int tile_width, tile_height; /* 0: strips */
     int strip_rows;              /* rows of a strip */
     const struct gf_options *options;
 };
+
+/* Returns the bits of a sample in the file for rows of the format. */
+static inline int gf_tiff_bits(struct gf_format format, const struct gf_options *options)
+{
+    return gf_is_float(format) ? format.bits : options->depth;
+}
 
 static inline size_t gf_tiff_row_bytes(struct gf_format format, int bits)
 {

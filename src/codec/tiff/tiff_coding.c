@@ -29,9 +29,11 @@ static bool set_jpeg(const struct gf_tiff_handle *handle, const struct gf_tiff_c
 
 /* Chooses another compression than JPEG. The predictor stores differences of neighbours, which
  * compress better. */
-static bool set_other(const struct gf_tiff_handle *handle, int bits,
+static bool set_other(const struct gf_tiff_handle *handle, const struct gf_tiff_coding *coding,
                       const struct gf_options *options)
 {
+    const int predictor =
+        gf_is_float(coding->format) ? PREDICTOR_FLOATINGPOINT : PREDICTOR_HORIZONTAL;
     static const int compressions[] = {[GF_TIFF_DEFLATE] = COMPRESSION_ADOBE_DEFLATE,
                                        [GF_TIFF_LZW] = COMPRESSION_LZW,
                                        [GF_TIFF_NONE] = COMPRESSION_NONE,
@@ -44,8 +46,8 @@ static bool set_other(const struct gf_tiff_handle *handle, int bits,
                set(handle, TIFFTAG_WEBP_LEVEL, options->quality) &&
                set(handle, TIFFTAG_WEBP_LOSSLESS, options->lossless);
     return set(handle, TIFFTAG_COMPRESSION, compression) &&
-           (compression == COMPRESSION_NONE || bits == 1 ||
-            set(handle, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL)) &&
+           (compression == COMPRESSION_NONE || coding->bits == 1 ||
+            set(handle, TIFFTAG_PREDICTOR, predictor)) &&
            (compression != COMPRESSION_ADOBE_DEFLATE ||
             set(handle, TIFFTAG_ZIPQUALITY, options->png_level ? options->png_level : 1));
 }
@@ -69,13 +71,14 @@ bool gf_tiff_set_coding(const struct gf_tiff_handle *handle, const struct gf_tif
            set(handle, TIFFTAG_IMAGELENGTH, format.height) &&
            set(handle, TIFFTAG_BITSPERSAMPLE, coding->bits) &&
            set(handle, TIFFTAG_SAMPLESPERPIXEL, format.channels) &&
+           (!gf_is_float(format) || set(handle, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP)) &&
            set(handle, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
            set(handle, TIFFTAG_PHOTOMETRIC, photometric) &&
            (!coding->inks || set(handle, TIFFTAG_INKSET, INKSET_CMYK)) &&
            (!gf_has_alpha(format) || coding->inks ||
             gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha)) &&
            (is_jpeg(coding->options) ? set_jpeg(handle, coding)
-                                     : set_other(handle, coding->bits, coding->options)) &&
+                                     : set_other(handle, coding, coding->options)) &&
            set_blocks(handle, coding);
 }
 
@@ -100,8 +103,11 @@ enum gf_status gf_tiff_coding_of(const struct gf_sink_order *order, struct gf_ti
     const struct gf_options *const options = order->options;
     *coding = (struct gf_tiff_coding){.format = order->format,
                                       .inks = order->metadata && order->metadata->inks,
-                                      .bits = options->depth,
+                                      .bits = gf_tiff_bits(order->format, options),
                                       .options = options};
+    if (gf_is_float(order->format) && (options->pyramid || options->tile_size))
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "%s: a TIFF in tiles has integers here, not floats (options.depth)", name);
     if (options->tiff_compression == GF_TIFF_G4 && coding->bits != 1)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: G4 is for 1 bit (options.depth)", name);
     /* Before version 4.5.1 libtiff lets libwebp change the colours of what is transparent. */

@@ -274,8 +274,8 @@ enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
         return status;
     if (layout->colour != GF_TIFF_DISPLAY)
         find_alpha(handle, options, layout);
-    if (layout->associated && gf_tiff_is_wide(layout) &&
-        (options->range_percentile || options->range_low < options->range_high))
+    const bool ranged = options->range_percentile || options->range_low < options->range_high;
+    if (layout->associated && gf_tiff_is_wide(layout) && ranged)
         return refuse(handle, error, "by a range whose colours are multiplied by alpha");
     const int colours =
         layout->colour == GF_TIFF_PLAIN || layout->colour == GF_TIFF_DISPLAY ? layout->colours : 3;
@@ -285,6 +285,11 @@ enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
                                         .height = (int)height,
                                         .channels = colours + !!layout->alpha_at,
                                         .bits = deep ? 16 : 8};
+    if (layout->number == GF_TIFF_FLOAT && layout->colour == GF_TIFF_PLAIN && !ranged) {
+        layout->format.samples = GF_SAMPLES_FLOAT;
+        layout->format.bits =
+            layout->bits == 16 && !layout->inverted && !layout->associated ? 16 : 32;
+    }
     return GF_OK;
 }
 

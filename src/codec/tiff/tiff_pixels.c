@@ -168,6 +168,19 @@ static bool unpack_wide(const struct gf_tiff_layout *layout, const unsigned char
     return within;
 }
 
+/* Converts floats to floats of the rows' bits. */
+static void unpack_floats(const struct gf_tiff_layout *layout, const unsigned char *src, float *dst,
+                          size_t count)
+{
+    double values[CHUNK];
+    for (size_t first = 0; first < count; first += CHUNK) {
+        const size_t part = count - first < CHUNK ? count - first : CHUNK;
+        load_wide(layout, src, first, part, values);
+        for (size_t i = 0; i < part; i++)
+            dst[first + i] = (float)values[i];
+    }
+}
+
 /* ---- integers of up to 16 bits ---- */
 
 /* Converts samples of 1 to 7 bits to 8 bits by a table. */
@@ -224,6 +237,13 @@ static void copy(const struct gf_tiff_layout *layout, const unsigned char *src, 
 static bool tiff_unpack(const struct gf_tiff_layout *layout, const unsigned char *src, int plane,
                         void *dst, size_t count)
 {
+    if (gf_is_float(layout->format)) {
+        if (layout->bits == layout->format.bits)
+            memcpy(dst, src, count * (size_t)layout->bits / 8);
+        else
+            unpack_floats(layout, src, dst, count);
+        return true;
+    }
     if (gf_tiff_is_wide(layout))
         return unpack_wide(layout, src, plane, dst, count);
     if (layout->bits == 8 || layout->bits == 16)
@@ -273,6 +293,7 @@ static struct scratch scratch_of(const struct gf_tiff_layout *layout, void *memo
     }
 CONVERT(convert8, uint8_t, 255u)
 CONVERT(convert16, uint16_t, 65535u)
+CONVERT(convert_floats, float, 1.0f)
 
 /* ---- colours that are converted to RGB ---- */
 
@@ -428,7 +449,8 @@ static bool is_plain(const struct gf_tiff_layout *layout)
 
 static bool is_as_stored(const struct gf_tiff_layout *layout)
 {
-    return layout->number == GF_TIFF_UNSIGNED && layout->bits == layout->format.bits;
+    return layout->number == (gf_is_float(layout->format) ? GF_TIFF_FLOAT : GF_TIFF_UNSIGNED) &&
+           layout->bits == layout->format.bits;
 }
 
 bool gf_tiff_converts_nothing(const struct gf_tiff_layout *layout)
@@ -459,12 +481,16 @@ bool gf_tiff_convert(const struct gf_tiff_layout *layout, const unsigned char *s
         join_alpha(layout, scratch.rgb, samples, dst, pixels);
     } else if (plain && (layout->separate || as_stored)) {
         memcpy(dst, samples, count * sample_bytes(layout));
+    } else if (!plain && layout->format.bits == 32) {
+        convert_floats(layout, (const float *)(const void *)samples, (float *)(void *)dst, pixels);
     } else if (!plain && layout->format.bits == 8) {
         convert8(layout, samples, dst, pixels);
     } else if (!plain) {
         convert16(layout, (const uint16_t *)(const void *)samples, (uint16_t *)(void *)dst, pixels);
     }
-    if (layout->associated && !undone)
+    if (layout->associated && gf_is_float(layout->format))
+        gf_floats_unpremultiply((float *)(void *)dst, (size_t)pixels, layout->format.channels);
+    else if (layout->associated && !undone)
         gf_pixels_unpremultiply(dst, (size_t)pixels, layout->format.channels, layout->format.bits);
     return within;
 }

@@ -80,7 +80,7 @@ static void tiff_close(struct gf_sink *sink)
 
 static int strip_rows_of(struct gf_format format, const struct gf_options *options)
 {
-    const size_t rows = STRIP_BYTES / gf_tiff_row_bytes(format, options->depth);
+    const size_t rows = STRIP_BYTES / gf_tiff_row_bytes(format, gf_tiff_bits(format, options));
     const int most = rows > (size_t)format.height ? format.height : rows ? (int)rows : 1;
     return options->tiff_compression == GF_TIFF_JPEG
                ? (most + JPEG_ROWS - 1) / JPEG_ROWS * JPEG_ROWS
@@ -93,7 +93,7 @@ struct gf_codec_memory gf_tiff_sink_memory(struct gf_format format,
     enum { USUAL = 8 << 20 };
     if (options->pyramid || options->tile_size)
         return gf_tiff_store_memory(format, options);
-    const uint64_t bytes = 3 * (uint64_t)gf_tiff_row_bytes(format, options->depth) *
+    const uint64_t bytes = 3 * (uint64_t)gf_tiff_row_bytes(format, gf_tiff_bits(format, options)) *
                            (unsigned)strip_rows_of(format, options);
     return (struct gf_codec_memory){bytes > USUAL ? bytes : 0, "a strip of it is packed at a time"};
 }
@@ -107,7 +107,7 @@ static enum gf_status tiff_turn(struct gf_sink *sink, const struct gf_sink_order
     GF_TRY(gf_tiff_coding_of(order, &tiff->coding, error));
     tiff->coding.subfile = tiff->paged ? FILETYPE_PAGE : 0;
     tiff->coding.strip_rows = strip_rows_of(order->format, order->options);
-    tiff->row_bytes = gf_tiff_row_bytes(order->format, order->options->depth);
+    tiff->row_bytes = gf_tiff_row_bytes(order->format, tiff->coding.bits);
     free(tiff->rows);
     tiff->rows = malloc(tiff->row_bytes * (size_t)tiff->coding.strip_rows);
     GF_ALLOCATED(tiff->rows, error);

@@ -470,8 +470,8 @@ static enum gf_status read_lines(struct y4m_source *y4m, const struct gf_options
     y4m->at = gf_input_position(y4m->input);
     y4m->seeks = gf_input_size(y4m->input) - y4m->at >= (int64_t)y4m->bytes;
     y4m->window = (struct gf_rectangle){.width = yuv->width, .height = yuv->height};
-    y4m->base.format =
-        (struct gf_format){yuv->width, yuv->height, yuv->mono ? 1 : 3, yuv->bits > 8 ? 16 : 8};
+    y4m->base.format = (struct gf_format){yuv->width, yuv->height, yuv->mono ? 1 : 3,
+                                          yuv->bits > 8 ? 16 : 8, GF_SAMPLES_INTEGER};
     y4m->base.stored = (struct gf_stored){.bits = yuv->bits,
                                           .colour = yuv->mono ? GF_STORED_PLAIN : GF_STORED_YCBCR};
     y4m->base.memory =

@@ -41,7 +41,9 @@ static void finish8(const struct gf_gauss_request *request, int row, size_t firs
 static void finish16(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                      const float *blurred)
 {
-    gf_floats_to_samples(blurred, 16, count, gf_view_row(request->out, row) + 2 * first);
+    const int bits = request->out->format.bits;
+    gf_floats_to_samples(blurred, bits, count,
+                         gf_view_row(request->out, row) + (size_t)(bits / 8) * first);
 }
 
 static void blur_cpu(const struct gf_stage *stage, const struct gf_view *in,
@@ -82,6 +84,7 @@ const struct gf_filter gf_blur_filter = {
              GF_PARAM(struct gf_blur_params, sigma, 1.5, 0.1, 250, "standard deviation, in pixels"),
              GF_PARAM_BORDER(struct gf_blur_params)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .within_alpha = true,
     .cost = {.pixel = 0.8, .row = 0.15},
     .radius = blur_radius,
@@ -91,6 +94,8 @@ const struct gf_filter gf_blur_filter = {
     .cpu_scratch = gf_gauss_cpu_scratch,
     .cuda_scratch = gf_gauss_cuda_scratch,
     .cpu = blur_cpu,
+    .floats = blur_cpu,
+    .floats_scratch = gf_gauss_cpu_scratch,
     .cpu_intrinsics = true,
     .cuda = GF_CUDA(
         {GF_VARIANT("best", gf_blur_cuda,

@@ -313,6 +313,46 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
+/* Means of floats: sums of 2 radius + 1 rows from the uppermost on, then of as many columns from
+ * the leftmost on. Sums that run along a row would carry a NaN out of its windows. */
+
+GF_TARGET_CLONES static void add_floats(float *restrict sums, const float *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sums[i] = sums[i] + from[i];
+}
+
+GF_TARGET_CLONES static void divide_floats(const float *sums, float n, float *restrict row,
+                                           size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        row[i] = sums[i] / n;
+}
+
+static void boxblur_floats(const struct gf_stage *stage, const struct gf_view *in,
+                           const struct gf_view *out, void *scratch)
+{
+    const struct gf_box *const box = stage->constants;
+    const struct gf_format format = in->format;
+    const size_t samples = gf_samples(format), channels = (size_t)format.channels;
+    const int radius = box->radius, side = 2 * radius + 1;
+    struct work work;
+    carve(&work, scratch, format, radius);
+    float *const padded = (float *)work.columns, *const sums = work.sums;
+    float *const columns = padded + (size_t)radius * channels;
+    memset(work.zeros, 0, gf_row_bytes(format));
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        memset(columns, 0, samples * sizeof *columns);
+        for (int i = -radius; i <= radius; i++)
+            add_floats(columns, (const float *)row_of(box, in, y + i, work.zeros), samples);
+        gf_stencil_pad(columns, format.width, radius, channels * sizeof *columns, box->border);
+        memset(sums, 0, samples * sizeof *sums);
+        for (int i = 0; i < side; i++)
+            add_floats(sums, padded + (size_t)i * channels, samples);
+        divide_floats(sums, (float)(side * side), (float *)gf_view_row(out, y), samples);
+    }
+}
+
 /* Returns the bytes for the column sums of a band, which the first kernel writes and the second
  * reads. */
 static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
@@ -345,6 +385,7 @@ const struct gf_filter gf_boxblur_filter = {
                           "in pixels: the window is 2 radius + 1 on a side"),
              GF_PARAM_BORDER(struct gf_boxblur_params)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .within_alpha = true,
     .cost = {.pixel = 1.0, .row = 0.01},
     .radius = boxblur_radius,
@@ -354,6 +395,8 @@ const struct gf_filter gf_boxblur_filter = {
     .cpu_scratch = boxblur_scratch,
     .cuda_scratch = boxblur_device_scratch,
     .cpu = boxblur_cpu,
+    .floats = boxblur_floats,
+    .floats_scratch = boxblur_scratch,
     .cpu_intrinsics = true,
     .fuses = boxblur_fuses,
     .cuda = GF_CUDA(

@@ -50,7 +50,7 @@ static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *
     convolve->height = kernel->height;
     convolve->border = params->border;
     convolve->divisor = (float)divisor;
-    convolve->bias = (float)(params->bias * (stage->in.bits == 8 ? 1 : 257));
+    convolve->bias = (float)(params->bias * gf_sample_max(stage->in) / 255);
     convolve->keep_alpha = gf_has_alpha(stage->in) && fabs(sum / divisor - 1) > 1e-3;
     return GF_OK;
 }
@@ -172,6 +172,9 @@ GF_TARGET_CLONES static void round_sums(const float *sums, int bits, unsigned ch
         for (size_t i = 0; i < count; i++)
             out[i] =
                 (unsigned char)gf_round_flat(gf_convolve_finish(sums[i], divisor, bias), 255.0f);
+    } else if (bits == 32) {
+        for (size_t i = 0; i < count; i++)
+            ((float *)out)[i] = gf_convolve_finish(sums[i], divisor, bias);
     } else {
         for (size_t i = 0; i < count; i++)
             ((gf_u16_any *)out)[i] =
@@ -187,8 +190,9 @@ static void add_bias(float bias, float *sums, const unsigned char *in, size_t co
     const size_t channels = (size_t)format.channels;
     for (size_t i = 0; i < count; i += channels) {
         const size_t at = i + channels - 1;
-        const float alpha = format.bits == 8 ? (float)in[at] / 255.0f
-                                             : (float)((const gf_u16_any *)in)[at] / 65535.0f;
+        const float alpha = format.bits == 8    ? (float)in[at] / 255.0f
+                            : format.bits == 32 ? ((const float *)in)[at]
+                                                : (float)((const gf_u16_any *)in)[at] / 65535.0f;
         for (size_t c = i; c < at; c++)
             sums[c] = sums[c] + bias * alpha;
     }
@@ -306,6 +310,7 @@ const struct gf_filter gf_convolve_filter = {
                  "added to the result, in 8-bit steps at every depth: 128 is middle gray"),
         GF_PARAM_BORDER(struct gf_convolve_params)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .cost = {.pixel = 0.5, .tap = 0.08},
     .check = convolve_check,
     .radius = convolve_radius,
@@ -314,6 +319,8 @@ const struct gf_filter gf_convolve_filter = {
     .prepare = convolve_prepare,
     .cpu_scratch = convolve_scratch,
     .cpu = convolve_cpu,
+    .floats = convolve_cpu,
+    .floats_scratch = convolve_scratch,
     .cpu_intrinsics = true,
     .cuda = GF_CUDA(
         {GF_VARIANT("best", gf_convolve_cuda,
@@ -369,6 +376,7 @@ const struct gf_filter gf_emboss_filter = {
                              "what the relief is added to"),
              GF_PARAM_BORDER(struct emboss)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .expand = emboss_expand,
 };
 
@@ -408,5 +416,6 @@ const struct gf_filter gf_laplace_filter = {
                              "4: without the diagonal neighbours; 8: with them"),
              GF_PARAM_BORDER(struct laplace)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .expand = laplace_expand,
 };

@@ -222,6 +222,7 @@ const struct gf_filter gf_crop_filter = {
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
     .check = crop_check,
+    .takes_floats = true,
     .expand = crop_expand,
     .shape = crop_shape,
     .input_rows = crop_input_rows,

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/image.h"
+#include "pixel/float_rows.h"
+#include "pixel/point/point.h"
 #include "pixel/sample.h"
 #include "stage/filter.h"
 #include "stage/stage.h"
@@ -113,9 +115,13 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 static void add_alpha(const unsigned char *from, unsigned char *to, struct gf_format in, int opaque)
 {
     const size_t size = gf_pixel_bytes(in), alpha = (size_t)in.bits / 8;
+    unsigned char last[4];
+    memset(last, opaque & 255, sizeof last); /* an opaque pixel's alpha has all bits set */
+    if (gf_is_float(in))
+        gf_floats_to_row((const float[]){1}, in, 1, last);
     for (int x = 0; x < in.width; x++) {
         memcpy(to, from, size);
-        memset(to + size, opaque & 255, alpha); /* an opaque pixel's alpha has all bits set */
+        memcpy(to + size, last, alpha);
         from += size;
         to += size + alpha;
     }
@@ -140,6 +146,26 @@ static void repeat_rows(const struct gf_view *in, const struct gf_view *out)
     }
 }
 
+/* Writes a pixel of the padding. */
+static void make_pixel(const struct gf_pad_params *params, const struct gf_pad *pad,
+                       struct gf_format format, unsigned char *pixel)
+{
+    const int colours = gf_colour_channels(format);
+    double part[3];
+    float floats[4] = {0};
+    gf_point_colour_of(format, &params->colour, part);
+    for (int c = 0; c < 4 && params->colour.word == GF_PAD_COLOUR; c++)
+        floats[c] = c < colours ? (float)part[c] : 1;
+    if (gf_is_float(format))
+        gf_floats_to_row(floats, format, (size_t)format.channels, pixel);
+    for (int c = 0; c < format.channels && !gf_is_float(format); c++) {
+        if (format.bits == 8)
+            pixel[c] = (unsigned char)pad->sample[c];
+        else
+            memcpy(pixel + 2 * c, &pad->sample[c], 2);
+    }
+}
+
 static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch)
 {
@@ -147,18 +173,13 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     const size_t size = gf_pixel_bytes(out->format), width = (size_t)in->format.width;
     const size_t left = (size_t)pad->x, right = (size_t)out->format.width - width - left;
     const size_t before = left * size, behind = right * size;
-    unsigned char pixel[8];
+    unsigned char pixel[16];
     struct gf_pattern pattern;
     if (pad->repeat) {
         repeat_rows(in, out);
         return;
     }
-    for (int c = 0; c < 4; c++) {
-        if (out->format.bits == 8)
-            pixel[c] = (unsigned char)pad->sample[c];
-        else
-            memcpy(pixel + 2 * c, &pad->sample[c], 2);
-    }
+    make_pixel(stage->params, pad, out->format, pixel);
     gf_pattern_make(&pattern, pixel, size);
     for (int y = out->y; y < out->y + out->rows; y++) {
         const int row = clamp(y - pad->y, 0, in->format.height - 1);
@@ -204,6 +225,7 @@ const struct gf_filter gf_pad_filter = {
                            "width divided by height, as 16/9 or 1: one side grows until it is so")),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
+    .takes_floats = true,
     .check = check,
     .shape = shape,
     .input_rows = input_rows,
@@ -256,6 +278,7 @@ const struct gf_filter gf_border_filter = {
         GF_PARAM_COLOUR(struct border, colour, 0xffffff, gf_pad_words,
                         "what is added, as with pad")),
     .kind = GF_GEOMETRY,
+    .takes_floats = true,
     .takes_no_region = true,
     .expand = border_expand,
 };
@@ -296,6 +319,7 @@ const struct gf_filter gf_tile_filter = {
                         "columns of the result: 300% is three pictures; default 200%"),
         GF_PARAM_LENGTH(struct tile, h, 0.001, GF_SIDE_MAX, "rows of the result; default 200%")),
     .kind = GF_GEOMETRY,
+    .takes_floats = true,
     .takes_no_region = true,
     .expand = tile_expand,
 };

@@ -392,6 +392,7 @@ const struct gf_filter gf_resize_filter = {
         "fill: the whole picture is scaled, and crop finds the part in the result.",
     GF_PARAMS(struct gf_resize_params, resize_params),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .takes_no_region = true,
     .example = "resize=50%",
     .cost = {.pixel = 1, .row = 1.1},
@@ -404,6 +405,8 @@ const struct gf_filter gf_resize_filter = {
     .prepare = resize_prepare,
     .cpu_scratch = resize_scratch,
     .cpu = gf_resample_cpu,
+    .floats = gf_resample_cpu,
+    .floats_scratch = resize_scratch,
     .cpu_intrinsics = true,
     .cuda = GF_CUDA(
         {GF_VARIANT("tiled", gf_resize_cuda,
@@ -472,5 +475,6 @@ const struct gf_filter gf_pixelate_filter = {
     .example = "pixelate=6",
     GF_PARAMS(struct pixelate, params),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .expand = pixelate_expand,
 };

@@ -169,6 +169,7 @@ const struct gf_filter gf_thumbnail_filter = {
     .example = "thumbnail=120",
     GF_PARAMS(struct thumbnail, thumbnail_params),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .takes_no_region = true,
     .for_screens = true,
     .check = check,

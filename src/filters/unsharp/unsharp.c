@@ -61,6 +61,16 @@ GF_TARGET_CLONES static void sharpen16(const struct gf_unsharp *constants, const
     }
 }
 
+GF_TARGET_CLONES static void sharpen32(const struct gf_unsharp *constants, const float *in,
+                                       const float *blurred, float *restrict out, size_t count)
+{
+    const float amount = constants->amount, limit = constants->limit;
+    const bool is_soft = constants->onset == GF_UNSHARP_SOFT;
+    for (size_t i = 0; i < count; i++)
+        out[i] = is_soft ? gf_unsharp_soft(in[i], blurred[i], amount, limit)
+                         : gf_unsharp_sample(in[i], blurred[i], amount, limit);
+}
+
 static void finish8(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                     const uint32_t *sums)
 {
@@ -71,6 +81,11 @@ static void finish8(const struct gf_gauss_request *request, int row, size_t firs
 static void finish16(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                      const float *blurred)
 {
+    if (request->in->format.bits == 32) {
+        sharpen32(request->context, (const float *)gf_view_row(request->in, row) + first, blurred,
+                  (float *)gf_view_row(request->out, row) + first, count);
+        return;
+    }
     sharpen16(request->context, (const gf_u16_any *)gf_view_row(request->in, row) + first, blurred,
               (gf_u16_any *)gf_view_row(request->out, row) + first, count);
 }
@@ -120,6 +135,7 @@ const struct gf_filter gf_unsharp_filter = {
             "hard: a difference above the threshold counts whole; soft: only what exceeds "
             "the threshold counts, so that grain near it shows no steps")),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .cost = {.pixel = 1.2, .row = 0.15},
     .radius = unsharp_radius,
     .columns = unsharp_radius,
@@ -128,6 +144,8 @@ const struct gf_filter gf_unsharp_filter = {
     .cpu_scratch = gf_gauss_cpu_scratch,
     .cuda_scratch = gf_gauss_cuda_scratch,
     .cpu = unsharp_cpu,
+    .floats = unsharp_cpu,
+    .floats_scratch = gf_gauss_cpu_scratch,
     .cpu_intrinsics = true,
     .cuda = GF_CUDA(
         {GF_VARIANT("best", gf_unsharp_cuda,

@@ -139,6 +139,7 @@ static enum gf_status check_pictures(const struct gf_pipeline *pipeline, const c
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < count; i++) {
         status = gf_image_check(&image[i], name, error);
+        GF_THEN(status, gf_integers_check(image[i].format, name, error));
         GF_THEN(status,
                 gf_resident_check(pipeline->resident, &image[i], count > 1 ? &known : NULL, error));
         status = pipeline_number(status, i, count, error);

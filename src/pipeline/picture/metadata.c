@@ -175,6 +175,7 @@ enum gf_status gf_pipeline_keep_metadata(struct gf_pipeline *pipeline, struct gf
     GF_ALLOCATED(kept, error);
     GF_TRY(gf_metadata_for_output(&changed, format, GF_TAGS_ALL, &options, kept, error));
     kept->bits = metadata->bits;
+    kept->associated = metadata->associated;
     kept->unread = metadata->unread & ~gf_kinds_unwanted(&options);
     return GF_OK;
 }
@@ -186,7 +187,7 @@ static enum gf_status move(const struct gf_options *options, const struct gf_pla
                            struct gf_format result, const struct gf_blob *map,
                            struct gf_blob *moved, struct gf_error *error)
 {
-    const struct gf_format picture = {place->width, place->height, 3, 8};
+    const struct gf_format picture = {place->width, place->height, 3, 8, GF_SAMPLES_INTEGER};
     struct gf_options of_map = *options;
     struct gf_input *input;
     struct gf_source *source = NULL;

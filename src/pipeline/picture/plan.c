@@ -291,7 +291,8 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
         return GF_OK;
     request.opaque = loses_alpha(pipeline, task, plan);
     const bool tones = loses_hdr(task->file_format, plan);
-    if (pipeline->options.dither && !plan->icc.inks && task->depth < plan->out.bits)
+    if (pipeline->options.dither && !plan->icc.inks && task->depth < 16 &&
+        task->depth < plan->out.bits)
         request.levels = 1 << task->depth;
     if (!request.opaque && !tones && !request.levels)
         return GF_OK;

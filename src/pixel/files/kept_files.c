@@ -148,7 +148,8 @@ void gf_picture_free(void *picture)
 static enum gf_status draw(double scale, struct gf_image *image, struct gf_error *error)
 {
     const struct gf_format format = {(int)fmax(floor(96 * scale + 0.5), 1),
-                                     (int)fmax(floor(64 * scale + 0.5), 1), 4, 8};
+                                     (int)fmax(floor(64 * scale + 0.5), 1), 4, 8,
+                                     GF_SAMPLES_INTEGER};
     GF_TRY(gf_image_alloc(image, format, error));
     for (int y = 0; y < format.height; y++) {
         unsigned char *const row = image->data + (size_t)y * image->pitch;

@@ -236,6 +236,23 @@ GF_TARGET_CLONES static void vertical16(const struct gf_gauss *gauss,
     }
 }
 
+/* Does what vertical16() does, in the same order, for samples that are floats. */
+GF_TARGET_CLONES static void vertical32(const struct gf_gauss *gauss,
+                                        const unsigned char *const *rows, float *restrict mid,
+                                        size_t first, size_t count)
+{
+    const float *const centre = (const float *)rows[gauss->radius] + first;
+    for (size_t i = 0; i < count; i++)
+        mid[i] = gauss->real[0] * centre[i];
+    for (int k = 1; k <= gauss->radius; k++) {
+        const float *const above = (const float *)rows[gauss->radius - k] + first;
+        const float *const below = (const float *)rows[gauss->radius + k] + first;
+        const float tap = gauss->real[k];
+        for (size_t i = 0; i < count; i++)
+            mid[i] = mid[i] + tap * (above[i] + below[i]);
+    }
+}
+
 GF_TARGET_CLONES static void horizontal16(const struct gf_gauss *gauss, const float *centre,
                                           ptrdiff_t channels, float *restrict sums, size_t count)
 {
@@ -274,7 +291,8 @@ static void run16(const struct gf_gauss_request *request, const struct work *wor
         const size_t count = samples - x < RUN16 ? samples - x : RUN16;
         for (int i = 0; i < lines; i++) {
             float *const line = (float *)work->mid + (size_t)i * work->mid_pitch + halo;
-            vertical16(request->gauss, work->rows + i, line + x, x, count);
+            (format.bits == 32 ? vertical32 : vertical16)(request->gauss, work->rows + i, line + x,
+                                                          x, count);
         }
     }
     for (int i = 0; i < lines; i++) {

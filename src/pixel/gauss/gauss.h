@@ -5,9 +5,9 @@
  * neighbours and computes nothing twice; its result has GF_GAUSS_FRACTION fraction bits (<= 255 *
  * 128, so that it fits a signed 16-bit multiplier). The horizontal sum, including the half for
  * rounding, is below 2^32; sums are exact modulo 2^32, so that their order does not matter.
- * Pictures of 16 bits are blurred in float, and the vertical pass's result stays float. On both
- * backends, both passes begin with tap[0] * s(0) and add tap[k] * (s(-k) + s(k)) for k = 1..r in
- * that order. */
+ * Pictures of 16 bits, and of floats of 32 bits, are blurred in float, and the vertical pass's
+ * result stays float. On both backends, both passes begin with tap[0] * s(0) and add tap[k] *
+ * (s(-k) + s(k)) for k = 1..r in that order. */
 #pragma once
 
 #include <stdbool.h>
@@ -139,8 +139,8 @@ struct gf_gauss_request {
      * them with the picture. */
     void (*finish8)(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                     const uint32_t *sums);
-    /* For 16 bits: makes samples first .. first + count - 1 of a row of the result, of blurred
-     * samples that are floats. */
+    /* For 16 bits and floats: makes samples first .. first + count - 1 of a row of the result, of
+     * blurred samples that are floats. */
     void (*finish16)(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                      const float *blurred);
 };

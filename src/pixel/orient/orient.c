@@ -246,7 +246,7 @@ GF_INLINE void mirror_rows(size_t size, struct gf_orient orient, const struct gf
     const int width = out->format.width, height = out->format.height;
     const ptrdiff_t step = (ptrdiff_t)in->pitch;
     int done = 0;
-    if (gf_cpu_has(GF_CPU_SSSE3))
+    if (size <= 8 && gf_cpu_has(GF_CPU_SSSE3))
         done = gf_orient_mirror_simd(
             size, gf_view_row(in, orient.mirror_y ? height - 1 - out->y : out->y),
             orient.mirror_y ? -step : step, out->data, (ptrdiff_t)out->pitch, width, out->rows);

@@ -28,7 +28,7 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
     memcpy(program->op, builder->op, sizeof builder->op);
     program->layers = builder->layers;
     memcpy(program->layer, builder->layer, sizeof builder->layer);
-    if (!builder->count) {
+    if (!builder->count && !gf_is_float(in)) {
         program->table = GF_POINT_SAMPLES;
         program->table_at = place(&end, in.bits == 8 ? 4 * 256 : samples * sizeof(uint16_t));
         return end;
@@ -53,6 +53,8 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
         program->field_at = place(&end, (size_t)builder->fields * program->field_bytes);
     if (builder->words)
         program->data_at = place(&end, builder->words * sizeof(uint32_t));
+    if (gf_is_float(in))
+        return end;
     if (builder->count == 1 && builder->op->kind == GF_POINT_NOISE && builder->op->b != 0 &&
         in.bits == 8)
         program->buckets_at = place(&end, GF_NOISE_BUCKETS * sizeof(uint32_t));
@@ -144,8 +146,10 @@ static enum gf_status build(const struct gf_stage *stage, struct gf_point_builde
 
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
-    struct gf_point_builder builder = {
-        .error = error, .format = stage->in, .bins = 1 << stage->in.bits, .tables = 1};
+    struct gf_point_builder builder = {.error = error,
+                                       .format = stage->in,
+                                       .bins = gf_is_float(stage->in) ? 1 : 1 << stage->in.bits,
+                                       .tables = 1};
     builder.value = malloc(3 * (size_t)builder.bins * sizeof *builder.value);
     enum gf_status status = builder.value ? build(stage, &builder, error) : gf_fail_memory(error);
     if (!status) {
@@ -231,12 +235,14 @@ const struct gf_filter gf_point = {
     .summary = "a run of point filters",
     .params_size = sizeof(struct gf_point_list),
     .kind = GF_POINT,
+    .takes_floats = true,
     .shape = shape,
     .statistic = statistic,
     .smooth = smooth,
     .pictures = pictures,
     .prepare = prepare,
     .cpu = gf_point_cpu,
+    .floats = gf_point_floats,
     .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT("vectors", gf_point_cuda,
                                 "16 bytes a thread; one table, or a program, for the whole run")}),

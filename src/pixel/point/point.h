@@ -87,7 +87,7 @@ void gf_point_unpremultiply(struct gf_point_builder *builder, int bits);
 void gf_point_limit_to_alpha(struct gf_point_builder *builder);
 /* Composes the picture over a colour, whose samples are in 0..M, and drops alpha. A picture without
  * alpha does not change. Gray pictures use the first sample. */
-void gf_point_flatten(struct gf_point_builder *builder, const int sample[3]);
+void gf_point_flatten(struct gf_point_builder *builder, const double sample[3]);
 /* Drops alpha; the colour does not change. */
 void gf_point_drop_alpha(struct gf_point_builder *builder);
 /* Each sample becomes value[sample] in the table of its channel; `value` is [tables][M + 1], where

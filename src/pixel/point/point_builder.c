@@ -91,7 +91,7 @@ static void samplewise(struct gf_point_builder *builder, int kind, double a, dou
 {
     const double max = gf_sample_max(builder->format);
     const struct samplewise op = {kind, max, a, b, c};
-    if (builder->count)
+    if (builder->count || gf_is_float(builder->format))
         gf_point_append(builder, (struct gf_point_op){.kind = kind,
                                                       .max = (float)max,
                                                       .a = (float)a,
@@ -132,7 +132,8 @@ void gf_point_quantize(struct gf_point_builder *builder, int levels)
 
 void gf_point_solarize(struct gf_point_builder *builder, double least)
 {
-    samplewise(builder, GF_POINT_SOLARIZE, ceil(least) - 0.5, 0, 0);
+    samplewise(builder, GF_POINT_SOLARIZE, gf_is_float(builder->format) ? least : ceil(least) - 0.5,
+               0, 0);
 }
 
 void gf_point_gray(struct gf_point_builder *builder, const int weight[3], int total)
@@ -152,14 +153,15 @@ static const int luma601[2][3] = {{77, 150, 29}, {GF_LUMA601_R, GF_LUMA601_G, GF
 
 void gf_point_luma(struct gf_point_builder *builder)
 {
-    const int bits = builder->format.bits;
+    const int bits = builder->format.bits == 8 ? 8 : 16;
     gf_point_gray(builder, luma601[bits == 16], 1 << bits);
 }
 
 void gf_point_luma_weights(struct gf_format format, double weight[3])
 {
+    const int bits = format.bits == 8 ? 8 : 16;
     for (int c = 0; c < 3; c++)
-        weight[c] = (double)luma601[format.bits == 16][c] / (1 << format.bits);
+        weight[c] = (double)luma601[bits == 16][c] / (1 << bits);
 }
 
 /* point_to_light() and its inverse append the conversion of samples to linear light, 0..1, and
@@ -196,7 +198,8 @@ void gf_point_premultiply(struct gf_point_builder *builder)
                                                   .max = 65535,
                                                   .a = (float)(65535 / max),
                                                   .b = (float)max});
-    builder->format.bits = 16;
+    if (!gf_is_float(builder->format))
+        builder->format.bits = 16;
 }
 
 void gf_point_limit_to_alpha(struct gf_point_builder *builder)
@@ -204,7 +207,7 @@ void gf_point_limit_to_alpha(struct gf_point_builder *builder)
     gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_LIMIT, .max = 65535});
 }
 
-void gf_point_flatten(struct gf_point_builder *builder, const int sample[3])
+void gf_point_flatten(struct gf_point_builder *builder, const double sample[3])
 {
     if (!gf_has_alpha(builder->format))
         return;
@@ -296,7 +299,7 @@ void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3
     const bool same = factor[0] == factor[1] && factor[1] == factor[2];
     if (same && factor[0] == 1)
         return;
-    if (!builder->count) {
+    if (!builder->count && !gf_is_float(builder->format)) {
         for (unsigned c = 0; c < 3 && !same; c++)
             point_map(builder, 1u << c, gain_values, &gain);
         if (same)
@@ -352,7 +355,7 @@ void gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curv
 {
     const double max = gf_sample_max(builder->format);
     const struct curve of = {curve, max};
-    if (!builder->count) {
+    if (!builder->count && !gf_is_float(builder->format)) {
         for (unsigned c = 0; c < 3 && !curve->same; c++)
             point_map(builder, 1u << c, curve_values, &of);
         if (curve->same)
@@ -370,7 +373,8 @@ void gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curv
         for (int i = 0; i <= points; i++) {
             const int inside = i < points ? i : points - 1;
             const double v = curve->least + range * inside / (points - 1);
-            const double to = curve_value(&of, c, v * max), limited = clamp(to, max);
+            const double to = curve_value(&of, c, v * max),
+                         limited = gf_is_float(builder->format) ? to : clamp(to, max);
             point[i] = (float)(curve->is_lines ? to : limited);
             is_beyond |= curve->is_lines && (float)to != (float)limited;
         }

@@ -313,7 +313,6 @@ void gf_planes_join(uint8_t *to, struct gf_format format, int n, const struct gf
 
 /* Operations that mix in a colour or fade alpha, by a field (struct gf_point_field). */
 
-/* Computes the values of field `number` for a piece of a row from column x of row y on. */
 GF_TARGET_CLONES static void find_field(const struct gf_stage *stage, int number, int x, int y,
                                         float *restrict field)
 {
@@ -327,6 +326,11 @@ GF_TARGET_CLONES static void find_field(const struct gf_stage *stage, int number
         at[i] = gf_point_field_at(columns[x + i], row);
     for (int i = 0; i < GF_PIECE; i++)
         field[i] = gf_point_field_value(curve, at[i]);
+}
+
+void gf_planes_field(const struct gf_stage *stage, int number, int x, int y, float *field)
+{
+    find_field(stage, number, x, y, field);
 }
 
 GF_TARGET_CLONES static void blend(const struct gf_point_op op, float colour, float *restrict v,

@@ -54,6 +54,8 @@ static inline bool gf_is_rgb8(struct gf_format format)
     return format.bits == 8 && format.channels == 3;
 }
 
+/* Computes the values of field `number` for a piece of a row from column x of row y on. */
+void gf_planes_field(const struct gf_stage *stage, int number, int x, int y, float *field);
 /* Applies a NOISE to a piece from column x of row y on. */
 void gf_planes_noise(const struct gf_point_op *op, int colours, int x, int y, struct gf_planes *p);
 /* Applies a MIX, ADD or FADE to a piece from column x of row y on. */

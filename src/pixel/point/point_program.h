@@ -161,6 +161,13 @@ struct gf_layer_part gf_layer_part_of(const struct gf_stage *stage,
 void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                   void *scratch);
 
+/* The function floats() of gf_point. */
+void gf_point_floats(const struct gf_stage *stage, const struct gf_view *in,
+                     const struct gf_view *out, void *scratch);
+/* Convert a sample of sRGB to linear light and back, as programs on floats do. */
+float gf_light_of_float(float v);
+float gf_float_of_light(float light);
+
 /* The functions from here on evaluate single operations on both backends. */
 
 /* Whether an operation on single samples leaves that channel unchanged. */
@@ -300,12 +307,18 @@ GF_HOST_DEVICE struct gf_rgb gf_point_matrix_of(const struct gf_point_op *op, st
     return q;
 }
 
+/* Returns the factor of a VIBRANCE for the distance of colours from their luma. */
+GF_HOST_DEVICE float gf_point_vibrance_factor(const struct gf_point_op *op, struct gf_rgb p)
+{
+    const float rg_most = p.r > p.g ? p.r : p.g, rg_least = p.r > p.g ? p.g : p.r;
+    const float most = rg_most > p.b ? rg_most : p.b, least = rg_least < p.b ? rg_least : p.b;
+    return fmaf(-op->b, most - least, op->a);
+}
+
 GF_HOST_DEVICE struct gf_rgb gf_point_vibrance_of(const struct gf_point_op *op, struct gf_rgb p)
 {
     const float y = fmaf(0.2126f, p.r, fmaf(0.7152f, p.g, 0.0722f * p.b));
-    const float rg_most = p.r > p.g ? p.r : p.g, rg_least = p.r > p.g ? p.g : p.r;
-    const float most = rg_most > p.b ? rg_most : p.b, least = rg_least < p.b ? rg_least : p.b;
-    const float factor = fmaf(-op->b, most - least, op->a);
+    const float factor = gf_point_vibrance_factor(op, p);
     const struct gf_rgb q = {gf_clamp(fmaf(p.r - y, factor, y), op->max),
                              gf_clamp(fmaf(p.g - y, factor, y), op->max),
                              gf_clamp(fmaf(p.b - y, factor, y), op->max)};

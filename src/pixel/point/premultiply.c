@@ -3,7 +3,7 @@
 static enum gf_status premultiply_shape(const void *params, struct gf_format in,
                                         struct gf_format *out, struct gf_error *error)
 {
-    out->bits = 16;
+    out->bits = gf_is_float(in) ? in.bits : 16;
     return GF_OK;
 }
 
@@ -16,6 +16,7 @@ const struct gf_filter gf_premultiply = {
     .name = "premultiply",
     .summary = "colour times alpha",
     .kind = GF_POINT,
+    .takes_floats = true,
     .shape = premultiply_shape,
     .point = premultiply_point,
 };
@@ -39,6 +40,7 @@ const struct gf_filter gf_unpremultiply = {
     .summary = "colour divided by alpha",
     .params_size = sizeof(struct gf_unpremultiply),
     .kind = GF_POINT,
+    .takes_floats = true,
     .shape = unpremultiply_shape,
     .point = unpremultiply_point,
 };
@@ -52,6 +54,7 @@ const struct gf_filter gf_limit_to_alpha = {
     .name = "limit",
     .summary = "premultiplied colour limited to alpha",
     .kind = GF_POINT,
+    .takes_floats = true,
     .point = limit_point,
 };
 
@@ -75,6 +78,7 @@ const struct gf_filter gf_channels = {
     .summary = "equal colours for gray, and an opaque alpha, where these are missing",
     .params_size = sizeof(struct gf_channels),
     .kind = GF_POINT,
+    .takes_floats = true,
     .shape = channels_shape,
     .point = channels_point,
 };
@@ -95,6 +99,7 @@ const struct gf_filter gf_opaque = {
     .name = "opaque",
     .summary = "an alpha channel where there is none",
     .kind = GF_POINT,
+    .takes_floats = true,
     .shape = opaque_shape,
     .point = opaque_point,
 };

@@ -347,7 +347,8 @@ static enum gf_status make_mask(const struct gf_image *picture, struct gf_image 
                                 struct gf_error *error)
 {
     const struct gf_format format = picture->format;
-    GF_TRY(gf_image_alloc(mask, (struct gf_format){format.width, format.height, 1, 16}, error));
+    GF_TRY(gf_image_alloc(
+        mask, (struct gf_format){format.width, format.height, 1, 16, GF_SAMPLES_INTEGER}, error));
     for (int y = 0; y < format.height; y++) {
         const unsigned char *const from = picture->data + (size_t)y * picture->pitch;
         uint16_t *const to = (uint16_t *)(void *)(mask->data + (size_t)y * mask->pitch);

@@ -501,14 +501,16 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
                                    .linear = linear && kernel != GF_RESAMPLE_NEAREST,
                                    .column_axis = *column_axis,
                                    .row_axis = *row_axis};
-    const int samples = 1 << stage->in.bits;
+    const bool floats = gf_is_float(stage->in);
+    const int samples = floats ? 0 : 1 << stage->in.bits;
     size_t used = (sizeof resample + 15) / 16 * 16;
     resample.columns = lay_out(kernel, column_axis, &used);
     resample.rows = lay_out(kernel, row_axis, &used);
-    resample.walk = resample_walk_plan(&resample, stage->in, &used);
+    if (!floats)
+        resample.walk = resample_walk_plan(&resample, stage->in, &used);
     /* Variants also need the groups' tables, although the default kernel walks down the rows. */
     const bool has_groups =
-        kernel != GF_RESAMPLE_NEAREST && (!resample.walk.group || stage->variant);
+        !floats && kernel != GF_RESAMPLE_NEAREST && (!resample.walk.group || stage->variant);
     if (has_groups) {
         lay_out_groups(kernel, column_axis, GF_RESAMPLE_GROUP, &resample.columns, &used);
         lay_out_groups(kernel, row_axis, 1, &resample.rows, &used);
@@ -525,7 +527,8 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
         fill_groups(kernel, column_axis, GF_RESAMPLE_GROUP, &resample.columns, block);
         fill_groups(kernel, row_axis, 1, &resample.rows, block);
     }
-    resample_walk_fill(&resample, stage->in.bits, block);
+    if (!floats)
+        resample_walk_fill(&resample, stage->in.bits, block);
     for (int i = 0; resample.linear && i < samples; i++)
         ((float *)(block + resample.decode))[i] =
             (float)gf_srgb_decode_exact((double)i / (samples - 1));

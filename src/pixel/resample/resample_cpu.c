@@ -4,6 +4,7 @@
 
 #include "base/cpu.h"
 #include "base/simd.h"
+#include "pixel/point/point_program.h"
 #include "pixel/resample/resample.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
@@ -285,6 +286,29 @@ size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel
     return carve(&work, NULL, stage, kernel, linear, columns, rows);
 }
 
+/* Convert a row of floats to linear light and back. Colours that alpha has multiplied are divided
+ * by it before, and multiplied after. */
+static void convert_light(float (*of)(float v), const float *row, struct gf_format format,
+                          float *floats)
+{
+    const size_t count = gf_samples(format), channels = (size_t)format.channels;
+    for (size_t i = 0; i < count; i += channels) {
+        const size_t last = i + channels - 1;
+        const float alpha = row[last];
+        for (size_t c = i; c <= last; c++) {
+            if (!gf_has_alpha(format))
+                floats[c] = of(row[c]);
+            else
+                floats[c] = c == last || alpha == 0.0f ? row[c] : of(row[c] / alpha) * alpha;
+        }
+    }
+}
+
+static void floats_to_light(const float *row, struct gf_format format, float *floats)
+{
+    convert_light(gf_light_of_float, row, format, floats);
+}
+
 static void to_light(const unsigned char *row, struct gf_format format, const float *decode,
                      float *floats)
 {
@@ -292,6 +316,10 @@ static void to_light(const unsigned char *row, struct gf_format format, const fl
     const bool is_wide = format.bits == 16, has_alpha = gf_has_alpha(format);
     const size_t count = gf_samples(format), channels = (size_t)format.channels;
     const uint32_t max = is_wide ? 65535 : 255;
+    if (format.bits == 32) {
+        floats_to_light((const float *)row, format, floats);
+        return;
+    }
     for (size_t i = 0; i < count; i += channels) {
         const size_t last = i + channels - 1;
         const uint32_t alpha = is_wide ? wide[last] : row[last];
@@ -309,7 +337,7 @@ static void to_light(const unsigned char *row, struct gf_format format, const fl
 /* Computes a row of the first pass from an input row. A vector holds one pixel; its unused lanes
  * overwrite the start of the next pixel, which is computed later. */
 GF_TARGET_CLONES static void add_columns(const struct gf_resample *resample, const float *source,
-                                         int channels, float max, float *restrict out)
+                                         int channels, float max, bool limits, float *restrict out)
 {
     const struct gf_resample_table *const table = &resample->columns;
     const int *const start = gf_resample_ints(resample, table->start);
@@ -324,9 +352,11 @@ GF_TARGET_CLONES static void add_columns(const struct gf_resample *resample, con
             memcpy(&v, from, sizeof v);
             sum += v * weight[k];
         }
-        sum = (vector)((mask)sum & (sum > 0.0f));
-        const mask over = sum > most;
-        sum = (vector)(((mask)most & over) | ((mask)sum & ~over));
+        if (limits) {
+            sum = (vector)((mask)sum & (sum > 0.0f));
+            const mask over = sum > most;
+            sum = (vector)(((mask)most & over) | ((mask)sum & ~over));
+        }
         memcpy(out + (size_t)i * (size_t)channels, &sum, sizeof sum);
     }
 }
@@ -364,7 +394,7 @@ static void make_slot(const struct work *work, const unsigned char *samples, flo
         gf_samples_to_floats(samples, work->in.bits, gf_samples(work->in), work->source);
     memset(work->source + gf_samples(work->in), 0, LANES * sizeof(float));
     add_columns(resample, work->source, work->in.channels,
-                gf_resample_most(resample, work->in.bits), to);
+                gf_resample_most(resample, work->in.bits), work->in.bits != 32, to);
 }
 
 /* Computes the first pass for input rows first .. first + count - 1, into their slots; `count` is
@@ -413,7 +443,9 @@ static void finish_row(const struct work *work, const float *weight, int count, 
         return;
     }
     add_rows(work->rows, weight, count, gf_samples(format), work->sums);
-    if (work->resample->linear && gf_has_alpha(format))
+    if (work->resample->linear && format.bits == 32)
+        convert_light(gf_float_of_light, work->sums, format, work->sums);
+    else if (work->resample->linear && gf_has_alpha(format))
         encode_premultiplied(work->sums, format, max);
     else if (work->resample->linear)
         encode(work->sums, gf_samples(format), max);

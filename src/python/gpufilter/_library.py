@@ -15,7 +15,7 @@ program = os.path.join(_folder, "gpufilter")
 
 
 def _load():
-    library = _c.CDLL(os.path.join(_folder, "libgpufilter.so.0"))
+    library = _c.CDLL(os.path.join(_folder, "libgpufilter.so.1"))
     for name, (result, arguments) in _abi.FUNCTIONS.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments

@@ -48,6 +48,8 @@ class Image:
     _metadata = None
 
     def __init__(self, image, metadata=None):
+        if image.format.samples:
+            raise usage("the result has floats, which no Image holds: end the chain with integer")
         self._image, self._metadata = image, metadata
 
     @property

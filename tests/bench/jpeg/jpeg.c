@@ -75,7 +75,7 @@ static struct gf_view view_of(const struct gf_jpeg_header *header, int reduction
     enum { ALIGNMENT = 256 };
     const struct gf_format format = {(header->width + reduction - 1) / reduction,
                                      (header->height + reduction - 1) / reduction,
-                                     header->components, 8};
+                                     header->components, 8, GF_SAMPLES_INTEGER};
     return (struct gf_view){.data = data,
                             .pitch = (gf_row_bytes(format) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
                             .format = format,

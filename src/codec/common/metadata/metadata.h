@@ -63,6 +63,9 @@ struct gf_metadata {
     bool inks;       /* for an output: 4 channels are CMYK (0 is no ink), not RGB and alpha */
     /* Bits of a sample in the file; 0: unknown, or no measure of how fine the colours are. */
     int bits;
+    /* The file's colours are multiplied by alpha, so that those of pixels with alpha 0 are light.
+     */
+    bool associated;
     bool animated;  /* for an output: its sink writes several frames */
     unsigned loops; /* how many times an animation is shown; 0: forever */
     bool filtered;  /* filters have changed the pixels: thumbnails do not show them */

@@ -39,7 +39,7 @@ bool gf_tiff_coded_check(const struct gf_tiff_coded *coded, uint64_t file_bytes)
 
 struct gf_format gf_tiff_coded_format(const struct gf_tiff_coded *coded)
 {
-    return (struct gf_format){coded->width, coded->height, coded->channels, 8};
+    return (struct gf_format){coded->width, coded->height, coded->channels, 8, GF_SAMPLES_INTEGER};
 }
 
 static uint64_t number(const struct gf_tiff_coded *coded, const unsigned char *list, int bytes,

@@ -171,6 +171,15 @@ void gf_pixels_unpremultiply(void *pixels, size_t count, int channels, int bits)
         unpremultiply16(pixels, count, channels);
 }
 
+void gf_floats_unpremultiply(float *pixels, size_t count, int channels)
+{
+    for (; count; count--, pixels += channels) {
+        const float alpha = pixels[channels - 1];
+        for (int c = 0; alpha != 0 && c < channels - 1; c++)
+            pixels[c] /= alpha;
+    }
+}
+
 static int64_t clamped(int64_t scaled, int64_t most)
 {
     const int64_t value = (scaled + (1 << 15)) >> 16;

@@ -37,6 +37,9 @@ void gf_pixels_rgb_to_gray(const void *src, void *dst, size_t pixels, int channe
  * / alpha), limited to M; 0 if alpha is 0; M is the largest value of a sample. */
 void gf_pixels_unpremultiply(void *pixels, size_t count, int channels, int bits);
 
+/* Divides colours by alpha, in place; those of pixels whose alpha is 0 stay. */
+void gf_floats_unpremultiply(float *pixels, size_t count, int channels);
+
 /* Converts pixels of 3 or 4 channels from sYCC (IEC 61966-2-1, annex F), which is also JFIF's
  * YCbCr, to sRGB, in place. */
 void gf_pixels_ycc_to_rgb(void *pixels, size_t count, int channels, int bits);

@@ -61,6 +61,9 @@ enum gf_status gf_source_reduce(struct gf_source *source, int reduction, struct 
 enum gf_status gf_source_read_all(struct gf_source *source, struct gf_image *picture,
                                   struct gf_error *error)
 {
+    if (gf_is_float(source->format))
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "its samples are floats, which only a picture's own chain takes");
     GF_TRY(gf_image_alloc(picture, source->format, error));
     GF_TRY(source->read(source, picture->format.height, picture->data, picture->pitch, error));
     if (source->finish)
@@ -216,7 +219,7 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
 {
     struct gf_source *const base = &source->base;
     GF_TRY(gf_size_check(source->name, width, height, &source->options, error));
-    base->format = (struct gf_format){(int)width, (int)height, channels, bits};
+    base->format = (struct gf_format){(int)width, (int)height, channels, bits, GF_SAMPLES_INTEGER};
     source->window = (struct gf_rectangle){.width = (int)width, .height = (int)height};
     source->height = (int)height;
     base->file_bytes = source->file.size;

@@ -1,0 +1,4 @@
+/* Reading OpenEXR. */
+#include "fuzz.h"
+
+FUZZ_READING(GF_FILE_EXR)
