@@ -901,7 +901,7 @@ static void test_memory_of_a_wide_picture(void **state)
     struct gf_input *input = NULL;
     struct gf_source *source = NULL;
     unsigned char *const row = calloc(1, WIDTH);
-    const struct picture picture = {{WIDTH, 1, 1, 8}, row, {.orientation = 1}};
+    const struct picture picture = {{WIDTH, 1, 1, 8, GF_SAMPLES_INTEGER}, row, {.orientation = 1}};
     const pid_t child = fork(); /* whose memory does not count */
     if (!child)
         _exit(encode(in_folder("a.png"), &picture, &options));

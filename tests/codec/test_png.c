@@ -304,7 +304,9 @@ static void test_files(void **state)
  * row. */
 static void test_stripes(void **state)
 {
-    static const struct gf_format formats[] = {
+    static const struct {
+        int width, height, channels, bits;
+    } formats[] = {
         {700, 400, 3, 8},  {301, 290, 4, 16}, {999, 1311, 1, 8}, {257, 601, 2, 8},
         {40000, 17, 1, 8}, {20000, 23, 3, 8}, {150000, 5, 2, 8}, {1, 140000, 1, 16},
         {400, 219, 3, 8},  {70000, 9, 4, 16}};

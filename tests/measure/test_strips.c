@@ -130,7 +130,8 @@ static void small_pictures_have_no_blocks(void **state)
 {
     (void)state;
     for (int i = 0; i < 10 * 10; i++) {
-        const struct gf_format format = {1 + i % 10, 1 + i / 10, 1 + i % 4, i % 3 ? 8 : 16};
+        const struct gf_format format = {1 + i % 10, 1 + i / 10, 1 + i % 4, i % 3 ? 8 : 16,
+                                         GF_SAMPLES_INTEGER};
         struct gf_image a = make(format, false), b = make(format, true);
         double deltae, psnr;
         assert_int_equal(gf_deltae2000(&a, &b, 3, &deltae, &failure), GF_OK);

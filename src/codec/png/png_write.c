@@ -242,7 +242,7 @@ static enum gf_status make_png(const struct gf_whole_sink *sink, struct gf_outpu
     const size_t pitch = gf_row_bytes(sink->format), pixel = pitch / (size_t)sink->format.width;
     const struct gf_sink_order order = {
         png,
-        {box.width, box.height, sink->format.channels, sink->format.bits},
+        {box.width, box.height, sink->format.channels, sink->format.bits, GF_SAMPLES_INTEGER},
         &nothing,
         &sink->options};
     struct gf_sink *frame = NULL;
