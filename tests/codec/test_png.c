@@ -306,10 +306,9 @@ static void test_stripes(void **state)
 {
     static const struct {
         int width, height, channels, bits;
-    } formats[] = {
-        {700, 400, 3, 8},  {301, 290, 4, 16}, {999, 1311, 1, 8}, {257, 601, 2, 8},
-        {40000, 17, 1, 8}, {20000, 23, 3, 8}, {150000, 5, 2, 8}, {1, 140000, 1, 16},
-        {400, 219, 3, 8},  {70000, 9, 4, 16}};
+    } formats[] = {{700, 400, 3, 8},  {301, 290, 4, 16}, {999, 1311, 1, 8}, {257, 601, 2, 8},
+                   {40000, 17, 1, 8}, {20000, 23, 3, 8}, {150000, 5, 2, 8}, {1, 140000, 1, 16},
+                   {400, 219, 3, 8},  {70000, 9, 4, 16}};
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         static const int levels[] = {0, 1, 2, 6};
         struct picture picture = varied_picture(formats[f].width, formats[f].height,
