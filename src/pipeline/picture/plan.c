@@ -257,9 +257,11 @@ static int choose_depth(const struct gf_pipeline *pipeline, const struct gf_pict
                         const struct gf_plan *plan, int stored)
 {
     struct gf_options options = pipeline->options;
+    const struct gf_file_type *const type = gf_file_type(task->file_format);
     const bool lossy =
-        is_coded(pipeline, task, GF_TIFF_JPEG) || is_coded(pipeline, task, GF_TIFF_WEBP);
-    if (!options.depth && !options.lossless &&
+                   is_coded(pipeline, task, GF_TIFF_JPEG) || is_coded(pipeline, task, GF_TIFF_WEBP),
+               only_floats = type && gf_depth_is_float(gf_depth_next(type, 0));
+    if (!options.depth && !options.lossless && !only_floats &&
         (lossy || (!plan->icc.hdr[1] && gf_chain_is_for_screens(&pipeline->chain))))
         options.depth = 8;
     return gf_depth_of(task->file_format, plan->out, stored, &options);
