@@ -42,7 +42,8 @@ static void look_at_stills(const struct gf_batch_request *request, struct gf_for
             gf_pipeline_peek(reader, path, &peek, &unsaid))
             continue;
         most->channels = channels_of_both(peek.out, *most);
-        most->bits = peek.out.bits > most->bits ? peek.out.bits : most->bits;
+        const int bits = gf_is_float(peek.out) ? 16 : peek.out.bits; /* as in a PAM */
+        most->bits = bits > most->bits ? bits : most->bits;
     }
     gf_pipeline_close(reader);
 }
