@@ -170,8 +170,6 @@ enum gf_status gf_hashes_read(struct gf_source *source, bool upright, struct gf_
                               struct gf_error *error)
 {
     const struct gf_format format = source->format;
-    if (gf_is_float(format))
-        return gf_fail(error, GF_ERROR_UNFIT, "its samples are floats, which have no hashes");
     struct parts *const parts = calloc(1, sizeof *parts);
     unsigned char *const band = malloc(rows_at_once(format) * gf_row_bytes(format));
     uint16_t *const row = malloc((size_t)format.width * sizeof *row);

@@ -55,6 +55,9 @@ static enum gf_status hash(struct run *run, struct gf_input *input, struct gf_so
                    most = options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes();
     const double begin_s = gf_now();
     struct gf_hashes hashes;
+    if (gf_is_float(source->format))
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: its samples are floats, which have no hashes",
+                       gf_input_name(input));
     GF_TRY(gf_memory_check_proportion(source, input, options, error));
     GF_TRY(gf_memory_check(gf_input_name(input),
                            source->memory.why ? source->memory.why : "its rows are read", bytes,
