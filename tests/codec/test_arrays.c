@@ -69,9 +69,10 @@ static void test_refused_npy(void **state)
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", "an array of <f8"},
         {"{'descr': '|b1', 'fortran_order': False, 'shape': (2, 2), }", "an array of |b1"},
         {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", "in Fortran's order"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", "an array of (4,)"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", "an array of (4,), which"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2, 5), }", "an array of (3, 2, 5)"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 2, 3), }", "an array of (1, 2"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 2, 3), }",
+         "an array of (1, 2, 2, 3), which"},
         {"{'descr': '<f4', 'shape': (2, 2), }", "damaged"},
         {"{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (2, 2), }", "is not read"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 2), }", "after row 2 of 4"}};
@@ -81,6 +82,17 @@ static void test_refused_npy(void **state)
         save_npy(cases[i].dictionary, 1, zeros, sizeof zeros);
         assert_refused(in_folder("a.npy"), &options, cases[i].why);
     }
+    /* A type that is missing at the end of the longest header */
+    enum { LONGEST = 16 << 10, BEGIN = 10 };
+    static const char others[] = "{'fortran_order': False, 'shape': (1, 1), ", type[] = "'descr':";
+    char head[LONGEST] = "\x93NUMPY\1";
+    memset(head + BEGIN, ' ', LONGEST - BEGIN);
+    head[8] = (char)((LONGEST - BEGIN) % 256);
+    head[9] = (LONGEST - BEGIN) / 256;
+    memcpy(head + BEGIN, others, sizeof others - 1);
+    memcpy(head + LONGEST - (sizeof type - 1), type, sizeof type - 1);
+    save_file("a.npy", head, LONGEST, zeros, sizeof zeros);
+    assert_refused(in_folder("a.npy"), &options, "damaged: its header");
 }
 
 /* Rows come from the last one on, in either byte order. */
@@ -99,6 +111,8 @@ static void test_pfm(void **state)
     assert_memory_equal(picture.data, across, sizeof across);
     assert_non_null(strstr(last_warning, "its scale of 2.5 is not applied"));
     free_picture(&picture);
+    save_file("a.pfm", "Pf\n1e30 1\n1.0\n", 14, big, 12);
+    assert_refused(in_folder("a.pfm"), &options, "over options.max_pixels");
     static const char *const damaged[] = {"Pf\n1 x\n1.0\n####", "Pf\n1 1\n0\n####",
                                           "Pf\n1.5 1\n1\n"};
     for (int i = 0; i < 3; i++) {

@@ -50,22 +50,30 @@ static int read_shape(const char *text, uint64_t shape[DIMENSIONS])
     }
 }
 
+/* How much of a text a message shows. */
+static int shown(size_t length)
+{
+    return length < 40 ? (int)length : 40;
+}
+
 static enum gf_status read_type(const char *name, const char *text, struct gf_array *array,
                                 struct gf_error *error)
 {
-    const int length = (int)strcspn(text + 1, text[0] == '"' ? "\"" : "'");
-    const bool quoted = (text[0] == '\'' || text[0] == '"') && length == 3;
-    for (int i = 0; quoted && i < TYPES && strchr("|<>=", text[1]); i++) {
-        if (strncmp(text + 2, types[i].name, 2))
+    const char quote[] = {*text, '\0'};
+    const bool quoted = *text == '\'' || *text == '"';
+    text += quoted;
+    const size_t length = strcspn(text, quoted ? quote : ",}\n");
+    for (int i = 0; quoted && length == 3 && i < TYPES && strchr("|<>=", text[0]); i++) {
+        if (strncmp(text + 1, types[i].name, 2))
             continue;
         array->format.bits = types[i].bits;
         array->format.samples = types[i].samples;
-        array->swapped = types[i].bits > 8 && text[1] == (gf_is_big_endian() ? '<' : '>');
+        array->swapped = types[i].bits > 8 && text[0] == (gf_is_big_endian() ? '<' : '>');
         return GF_OK;
     }
     return gf_fail(error, GF_ERROR_INPUT,
                    "%s: an array of %.*s, which is not read: u1, u2, f2 and f4 are", name,
-                   length < 40 ? length : 40, text + 1);
+                   shown(length), text);
 }
 
 static enum gf_status read_header(const char *name, const char *head, size_t size,
@@ -84,7 +92,7 @@ static enum gf_status read_header(const char *name, const char *head, size_t siz
     const char *const dictionary = head + begin, *const type = value_of(dictionary, "'descr'"),
                       *const order = value_of(dictionary, "'fortran_order'"),
                       *const dimensions = value_of(dictionary, "'shape'");
-    if (!type || !order || !dimensions)
+    if (!type || !*type || !order || !dimensions)
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: its header", name);
     if (strncmp(order, "False", 5))
         return gf_fail(error, GF_ERROR_INPUT, "%s: an array in Fortran's order, which is not read",
@@ -94,8 +102,8 @@ static enum gf_status read_header(const char *name, const char *head, size_t siz
     const int count = read_shape(dimensions, shape);
     if (count < 2 || (count == 3 && (shape[2] < 1 || shape[2] > 4)))
         return gf_fail(error, GF_ERROR_INPUT,
-                       "%s: an array of %.*s, which is not read: (H, W) and (H, W, 1 to 4) are",
-                       name, (int)strcspn(dimensions, "}\n") % 40, dimensions);
+                       "%s: an array of %.*s), which is not read: (H, W) and (H, W, 1 to 4) are",
+                       name, shown(strcspn(dimensions, ")}\n")), dimensions);
     GF_TRY(gf_size_check(name, shape[1], shape[0], options, error));
     array->format.width = (int)shape[1];
     array->format.height = (int)shape[0];

@@ -38,8 +38,8 @@ static enum gf_status read_header(const char *name, const char *head, size_t siz
                    ? gf_fail_truncated(error, name, -1, 0)
                    : gf_fail(error, GF_ERROR_INPUT, "%s: damaged: no header of a PFM", name);
     const double most = 1 << 30;
-    GF_TRY(gf_size_check(name, width > 0 && width < most ? (uint64_t)width : 0,
-                         height > 0 && height < most ? (uint64_t)height : 0, options, error));
+    GF_TRY(gf_size_check(name, (uint64_t)fmin(fmax(width, 0), most),
+                         (uint64_t)fmin(fmax(height, 0), most), options, error));
     if (fabs(scale) != 1)
         gf_warn(options, "%s: its scale of %g is not applied", name, fabs(scale));
     *array = (struct gf_array){.format = {.width = (int)width,
