@@ -213,8 +213,8 @@ static const int rgb[] = {2, 1, 0}, rgba[] = {3, 2, 1, 0}, gray[] = {0};
 /* Scan lines and tiles, whose data window is the display window, less, more, and beside it. */
 static void test_windows_of_the_file(void **state)
 {
-    static const int data[][4] = {BOX(0, 0, 18, 12), BOX(3, 2, 9, 7), BOX(-5, -6, 30, 40),
-                                  BOX(10, -3, 40, 5), BOX(100, 100, 110, 105)};
+    static const int data[][4] = {BOX(0, 0, 18, 12),  BOX(3, 2, 9, 7),         BOX(-5, -6, 30, 40),
+                                  BOX(10, -3, 40, 5), BOX(100, 100, 110, 105), BOX(-90, 0, -80, 5)};
     for (size_t i = 0; i < sizeof data / sizeof *data; i++)
         for (int tile = 0; tile <= 8; tile += 8)
             for (int type = HALF; type <= FLOAT; type++) {
@@ -297,6 +297,10 @@ static void test_parts_and_layers(void **state)
     check_part(saved(parts, 2, "[far]"), &parts[1], 32, gray, 1);
     check_part(saved(parts, 2, "[beauty]"), &parts[0], 16, rgb, 3);
     check_part(saved(parts, 2, "[spec]"), &parts[0], 32, (const int[]){3}, 1);
+    const struct part alpha = {.data = BOX(0, 0, 3, 2),
+                               .display = BOX(0, 0, 3, 2),
+                               .channel = {{"a.A", HALF, 0}, {"b.R", HALF, 0}}};
+    check_part(saved(&alpha, 1, "[a]"), &alpha, 16, gray, 1);
     assert_refused(saved(parts, 2, "[other]"), &options,
                    "a.exr[other]: holds no layer of that name");
     assert_refused(saved(parts, 2, "[2]"), &options, "holds 2 pictures");

@@ -17,7 +17,7 @@
     CALL(exr_attr_get_chromaticities) CALL(exr_read_scanline_chunk_info) CALL(exr_read_tile_chunk_info) \
     CALL(exr_decoding_initialize) CALL(exr_decoding_update) CALL(exr_decoding_choose_default_routines) \
     CALL(exr_decoding_run) CALL(exr_decoding_destroy) CALL(exr_start_write) CALL(exr_add_part) \
-    CALL(exr_initialize_required_attr_simple) CALL(exr_set_pixel_aspect_ratio) CALL(exr_set_zip_compression_level) \
+    CALL(exr_initialize_required_attr_simple) CALL(exr_set_pixel_aspect_ratio) \
     CALL(exr_add_channel) CALL(exr_attr_set_chromaticities) CALL(exr_write_header) CALL(exr_write_scanline_chunk_info) \
     CALL(exr_write_scanline_chunk) CALL(exr_encoding_initialize) CALL(exr_encoding_update) \
     CALL(exr_encoding_choose_default_routines) CALL(exr_encoding_run) CALL(exr_encoding_destroy)

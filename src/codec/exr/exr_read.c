@@ -194,16 +194,16 @@ static int choose_channels(struct exr_source *exr, struct layer layer)
         for (count = 0; colours[set][count]; count++)
             if (!(exr->channel[count] = find_channel(exr, layer, colours[set][count])))
                 break;
-    for (int i = 0; !exr->channel[0] && i < list->num_channels; i++) {
-        const exr_attr_chlist_entry_t *const entry = &list->entries[i];
-        if (strncmp(entry->name.str, layer.name, layer.length) ||
-            (entry == alpha && i < list->num_channels - 1))
-            continue;
-        exr->channel[0] = entry;
+    for (int i = 0; !exr->channel[0] && i < list->num_channels; i++)
+        if (&list->entries[i] != alpha &&
+            !strncmp(list->entries[i].name.str, layer.name, layer.length))
+            exr->channel[0] = &list->entries[i];
+    if (!count && (exr->channel[0] || alpha)) {
+        exr->channel[0] = exr->channel[0] ? exr->channel[0] : alpha;
         count = 1;
         gf_warn(&exr->options,
                 "%s: it has no colours R, G, B or Y: the channel %.60s is read as gray", exr->name,
-                entry->name.str);
+                exr->channel[0]->name.str);
     }
     if (count && alpha && alpha != exr->channel[0])
         exr->channel[count++] = alpha;
@@ -518,13 +518,11 @@ static void plan(struct exr_source *exr)
                   end = columns.from + columns.count;
     uint64_t block = 0;
     (void)gf_exr.exr_get_chunk_unpacked_size(exr->context, exr->part, &block);
-    exr->band_x = (int)first;
-    exr->band_width =
-        !columns.count ? 1
-        : exr->tiled
-            ? (int)((end - first + exr->block_width - 1) / exr->block_width) * exr->block_width
-            : exr->width;
-    exr->band_width = least(exr->band_width, exr->width - exr->band_x);
+    exr->band_x = columns.count ? (int)first : 0; /* without columns nothing is decoded */
+    exr->band_width = exr->tiled ? (int)((end - first + exr->block_width - 1) / exr->block_width) *
+                                       exr->block_width
+                                 : exr->width;
+    exr->band_width = columns.count ? least(exr->band_width, exr->width - exr->band_x) : 1;
     exr->bands_most = exr->tiled ? 1 : least(all, more > 2 * threads ? more : 2 * threads);
     exr->threads = threads;
     exr->band_first = exr->band_rows = exr->row = 0;
