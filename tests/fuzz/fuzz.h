@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
+#include "codec/common/checks.h"
 #include "gpufilter/gpufilter.h"
 
 #define FUZZ_UNUSED __attribute__((unused))
@@ -159,6 +160,9 @@ FUZZ_UNUSED static enum gf_status fuzz_decode(const void *data, size_t size,
     enum gf_status status = gf_input_open_memory(data, size, "in", &input, error);
     if (!status)
         status = gf_source_open(input, options, &source, error);
+    if (!status && source->memory.bytes) /* as whoever reads a source asks */
+        status = gf_memory_check("in", source->memory.why ? source->memory.why : "",
+                                 source->memory.bytes, options->memory_bytes, options, error);
     if (!status)
         status = fuzz_read(source, image, error);
     if (source)

@@ -206,7 +206,9 @@ void put_format_seeds(void)
         for (int kind = 0; kind < 16; kind++) {
             const int bits = kind & 4 ? 16 : 8;
             const bool lossless = kind & 8;
-            const bool keeps_all = bits <= type->lossless_bits && type->format != GF_FILE_GIF;
+            const bool has_alpha = kind % 2, /* of kind % 4 + 1 channels */
+                keeps_all = bits <= type->lossless_bits && type->format != GF_FILE_GIF &&
+                            !(has_alpha && type->associated);
             if (bits <= type->bits && (!lossless || keeps_all))
                 put_picture(type, kind % 4 + 1, bits, lossless);
         }
