@@ -309,6 +309,22 @@ static void test_parts_and_layers(void **state)
     free_picture(&back);
 }
 
+/* Of the channels of a pixel some are read, in each number and type. */
+static void test_some_of_the_channels(void **state)
+{
+    static const char *const names[] = {"A", "B", "G", "M", "N"};
+    static const int orders[][2] = {{1, 0}, {0, 0}};
+    for (int first = 0; first < 2; first++) /* with alpha, and without */
+        for (int count = 2; first + count <= 5; count++)
+            for (int type = HALF; type <= FLOAT; type++) {
+                struct part part = {.data = BOX(0, 0, 18, 12), .display = BOX(0, 0, 18, 12)};
+                for (int c = 0; c < count; c++)
+                    part.channel[c] = (struct channel){names[first + c], type, 0};
+                check_part(saved(&part, 1, ""), &part, type == HALF && first ? 16 : 32,
+                           orders[first], 2 - first);
+            }
+}
+
 static void test_refusals(void **state)
 {
     const struct gf_options options = plain_options();
@@ -448,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_windows_of_the_file),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_parts_and_layers),
+        cmocka_unit_test(test_some_of_the_channels),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_round_trips),

@@ -402,9 +402,11 @@ static exr_result_t decode(struct exr_source *exr, int thread, const exr_chunk_i
             : gf_exr.exr_decoding_initialize(exr->context, exr->part, chunk, decoder);
     if (!result && !exr->begun[thread]) {
         exr->begun[thread] = true;
-        /* Version 3.1.5 mixes up the channels of halves that become floats side by side, but not
-         * where there are gaps, which is decided here. */
-        bind_channels(exr, decoder, pixels, exr->base.format.bits == 32 ? 2 * stride : stride);
+        /* Where 3 or 4 halves of a pixel would become floats side by side, version 3.1.5 mixes up
+         * channels, and writes those that are not wanted to NULL. It decides that here, where a
+         * stride that 3 and 4 floats never have lets it take each channel for itself. */
+        enum { GAPS = 5 };
+        bind_channels(exr, decoder, pixels, exr->base.format.bits == 32 ? GAPS * stride : stride);
         result = gf_exr.exr_decoding_choose_default_routines(exr->context, exr->part, decoder);
     }
     if (result)
