@@ -95,6 +95,19 @@ static void test_refused_npy(void **state)
     assert_refused(in_folder("a.npy"), &options, "damaged: its header");
 }
 
+/* Samples that say DICM where a slide does are samples. */
+static void test_samples_like_a_slide(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct picture picture = random_picture(4, 1, 1, 8), back;
+    memcpy(picture.data, "DICM", 4);
+    assert_int_equal(encode(in_folder("a.npy"), &picture, &options), GF_OK);
+    assert_int_equal(decode(in_folder("a.npy"), &options, &back), GF_OK);
+    assert_memory_equal(back.data, "DICM", 4);
+    free_picture(&picture);
+    free_picture(&back);
+}
+
 /* Rows come from the last one on, in either byte order. */
 static void test_pfm(void **state)
 {
@@ -168,6 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_npy),
         cmocka_unit_test(test_refused_npy),
+        cmocka_unit_test(test_samples_like_a_slide),
         cmocka_unit_test(test_pfm),
         cmocka_unit_test(test_round_trips),
     };
