@@ -67,6 +67,7 @@ static void test_refused_npy(void **state)
         const char *dictionary, *why;
     } cases[] = {
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", "an array of <f8"},
+        {"{'descr': '<\nf4', 'fortran_order': False, 'shape': (2, 2), }", "an array of <, which"},
         {"{'descr': '|b1', 'fortran_order': False, 'shape': (2, 2), }", "an array of |b1"},
         {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", "in Fortran's order"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", "an array of (4,), which"},

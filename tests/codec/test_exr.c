@@ -325,6 +325,14 @@ static void test_some_of_the_channels(void **state)
             }
 }
 
+static void test_name_of_lines(void **state)
+{
+    const struct part part = {
+        .data = BOX(0, 0, 3, 3), .display = BOX(0, 0, 3, 3), .channel = {{"a\nb", HALF, 0}}};
+    check_part(saved(&part, 1, ""), &part, 16, gray, 1);
+    assert_non_null(strstr(last_warning, "the channel a is read as gray"));
+}
+
 static void test_refusals(void **state)
 {
     const struct gf_options options = plain_options();
@@ -465,6 +473,7 @@ int main(void)
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_parts_and_layers),
         cmocka_unit_test(test_some_of_the_channels),
+        cmocka_unit_test(test_name_of_lines),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_round_trips),

@@ -59,7 +59,7 @@ static int shown(size_t length)
 static enum gf_status read_type(const char *name, const char *text, struct gf_array *array,
                                 struct gf_error *error)
 {
-    const char quote[] = {*text, '\0'};
+    const char quote[] = {*text, '\n', '\0'};
     const bool quoted = *text == '\'' || *text == '"';
     text += quoted;
     const size_t length = strcspn(text, quoted ? quote : ",}\n");

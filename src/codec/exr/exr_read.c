@@ -182,6 +182,14 @@ static enum gf_status find_layer(struct exr_source *exr, int parts, int page, st
     return gf_fail_page(exr->name, page, parts, error);
 }
 
+/* How much of a channel's name a warning shows, of its first line. */
+static int shown(const char *name)
+{
+    enum { MOST = 60 };
+    const size_t length = strcspn(name, "\r\n");
+    return length < MOST ? (int)length : MOST;
+}
+
 /* Chooses the channels of colour and alpha, in the order of a pixel's samples, and returns how many
  * there are: R, G and B, or X, Y and Z, or Y, or else the first. */
 static int choose_channels(struct exr_source *exr, struct layer layer)
@@ -202,8 +210,8 @@ static int choose_channels(struct exr_source *exr, struct layer layer)
         exr->channel[0] = exr->channel[0] ? exr->channel[0] : alpha;
         count = 1;
         gf_warn(&exr->options,
-                "%s: it has no colours R, G, B or Y: the channel %.60s is read as gray", exr->name,
-                exr->channel[0]->name.str);
+                "%s: it has no colours R, G, B or Y: the channel %.*s is read as gray", exr->name,
+                shown(exr->channel[0]->name.str), exr->channel[0]->name.str);
     }
     if (count && alpha && alpha != exr->channel[0])
         exr->channel[count++] = alpha;
@@ -221,8 +229,9 @@ static void warn_of_others(const struct exr_source *exr, int taken)
         if (is_taken)
             continue;
         gf_warn(&exr->options,
-                "%s: %d of its channels, such as %.60s, are left out: FILE[LAYER] reads a layer",
-                exr->name, list->num_channels - taken, list->entries[i].name.str);
+                "%s: %d of its channels, such as %.*s, are left out: FILE[LAYER] reads a layer",
+                exr->name, list->num_channels - taken, shown(list->entries[i].name.str),
+                list->entries[i].name.str);
         return;
     }
 }
