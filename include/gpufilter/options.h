@@ -79,8 +79,7 @@ enum gf_subsampling {
 /* What makes the coefficients of a JPEG. */
 enum gf_jpeg_maker {
     GF_JPEG_LIBJPEG,
-    GF_JPEG_PERCEPTUAL /* fewer bytes with the same look: own tables, and coefficients that
-                        * are rounded by what is seen and by what they cost */
+    GF_JPEG_PERCEPTUAL /* fewer bytes with the same look */
 };
 
 /* What becomes of the gain map of a JPEG (Ultra HDR, ISO 21496-1, Apple's). A map that cannot be
@@ -186,8 +185,7 @@ struct gf_options {
     bool lossless_trim;
     int png_level; /* 0..GF_PNG_LEVEL_MAX; 1 is the library's own fast coder, the others are
                     * zlib's */
-    enum gf_jpeg_maker jpeg_encoder; /* the quality's scale is libjpeg's for both encoders. CMYK
-                                      * is encoded by libjpeg, with a warning */
+    enum gf_jpeg_maker jpeg_encoder; /* CMYK is encoded by libjpeg, with a warning */
     /* Called with each warning, which is a line; may be NULL. It may be called from any thread
      * during a call of the pipeline, and must not call the pipeline. `text` is valid during the
      * call. */

@@ -48,6 +48,12 @@ GF_LOOK_FORMULA float gf_look_cr(float r, float g, float b)
     return 0.5f * r - 0.418687589f * g - 0.081312411f * b;
 }
 
+/* Keeps what is added to a sample within what decoders have. */
+GF_LOOK_FORMULA float gf_look_sample(float v)
+{
+    return v < 127.0f ? v > -128.0f ? v : -128.0f : 127.0f;
+}
+
 /* Of 4:2:2 and 4:2:0 chroma is a mean of samples. */
 GF_LOOK_FORMULA float gf_look_mean(float a, float b, float c, float d)
 {
@@ -61,7 +67,7 @@ GF_LOOK_FORMULA float gf_look_fine(const float *above, const float *row, const f
     const float before = (above[-1] + below[-1]) + 6.0f * row[-1],
                 here = (above[0] + below[0]) + 6.0f * row[0],
                 after = (above[1] + below[1]) + 6.0f * row[1];
-    return 2.0f * row[0] - ((before + after) + 6.0f * here) * (1.0f / 64);
+    return gf_look_sample(2.0f * row[0] - ((before + after) + 6.0f * here) * (1.0f / 64));
 }
 
 /* Between two samples of chroma, as decoders interpolate. */
@@ -89,7 +95,7 @@ GF_LOOK_FORMULA float gf_look_correct(float y, float cb, float cr, float seen_cb
                        0.0722f * ((b - seen_b) * (b + seen_b));
     const float slope = 2.0f * ((0.2126f * seen_r + 0.7152f * seen_g + 0.0722f * seen_b) + bias);
     const float change = lost / slope;
-    return y + (change < most ? change > -most ? change : -most : most);
+    return gf_look_sample(y + (change < most ? change > -most ? change : -most : most));
 }
 
 /* ---- the DCT ---- */
@@ -121,7 +127,7 @@ GF_LOOK_FORMULA void gf_look_dct(const float *from, float *to)
  * quarter has a standard deviation of 8 or so, and less where one is flat. */
 GF_LOOK_FORMULA float gf_look_busy(const float *samples, int pitch)
 {
-    const float offset = 3.0f, flat = 1.6f, usual = 9.6f, greatest = 5.0f;
+    const float offset = 10.0f, flat = 1.6f, usual = 9.6f, greatest = 5.0f;
     float sum = 0;
     for (int quarter = 0; quarter < 4; quarter++) {
         const float *const from = samples + quarter / 2 * 4 * pitch + quarter % 2 * 4;
@@ -143,7 +149,7 @@ GF_LOOK_FORMULA float gf_look_busy(const float *samples, int pitch)
 
 /* A coefficient is tried as the number of quantisers to which it is rounded up from this fraction
  * on, as the number below it, and as zero. */
-#define GF_LOOK_ROUND 0.6f
+#define GF_LOOK_ROUND 0.55f
 enum { GF_LOOK_MOST = 1023 }; /* the greatest coefficient of a baseline JPEG */
 
 /* Returns how many bits a value has, from 1 on. */
@@ -154,8 +160,7 @@ GF_LOOK_FORMULA int gf_look_size(int value)
 
 /* A value that a block may have. */
 struct gf_look_value {
-    float
-        least; /* bits of all values up to this one, with their losses; zeros behind it are free */
+    float least; /* the bits and losses of all up to this one; zeros behind it are free */
     int16_t value;
     uint8_t place;  /* in the zigzag order */
     uint8_t before; /* the index of the value before it; 0: there is none */
@@ -167,27 +172,28 @@ GF_LOOK_FORMULA void gf_look_quantise(const float *block, const struct gf_look *
                                       int16_t *to)
 {
     float ratio[GF_LOOK_BLOCK];
-    uint8_t counts[GF_LOOK_BLOCK];
     struct gf_look_value values[GF_LOOK_BLOCK];
     /* Values from which the next may go on, each with less bits than those behind it: one that is
      * nearer and has no more bits is better, so that few remain. */
     uint8_t open[GF_LOOK_BLOCK];
     const float bits_of_loss = 1.0f / (look->worth * busy);
-    int count = 1, opened = 1, last = 0;
+    int count = 1, opened = 1, last = 0, end = 0;
     float best = look->end;
     for (int i = 0; i < GF_LOOK_BLOCK; i++)
         to[i] = 0;
     for (int k = 0; k < GF_LOOK_BLOCK; k++)
         ratio[k] = fabsf(block[look->place[k]]) * look->reciprocal[k];
-    for (int k = 0; k < GF_LOOK_BLOCK; k++)
-        counts[k] = ratio[k] + GF_LOOK_ROUND >= 1.0f;
+    for (int k = 1; k < GF_LOOK_BLOCK; k++) {
+        const int counts = ratio[k] + GF_LOOK_ROUND >= 1.0f ? k : 0;
+        end = counts > end ? counts : end;
+    }
     const int dc = (int)(ratio[0] + 0.5f);
     to[0] = (int16_t)(block[0] < 0 ? -dc : dc);
     values[0].least = 0;
     values[0].place = 0;
     open[0] = 0;
-    for (int k = 1; k < GF_LOOK_BLOCK; k++) {
-        if (!counts[k])
+    for (int k = 1; k <= end; k++) {
+        if (ratio[k] + GF_LOOK_ROUND < 1.0f)
             continue;
         const int rounded = (int)(ratio[k] + GF_LOOK_ROUND),
                   most = rounded < GF_LOOK_MOST ? rounded : GF_LOOK_MOST;
@@ -225,7 +231,8 @@ GF_LOOK_FORMULA void gf_look_quantise(const float *block, const struct gf_look *
     }
     for (; last; last = values[last].before) {
         const int i = look->place[values[last].place];
+        const int minus = block[i] < 0;
         to[i % GF_LOOK_SIDE * GF_LOOK_SIDE + i / GF_LOOK_SIDE] =
-            block[i] < 0 ? (int16_t)-values[last].value : values[last].value;
+            (int16_t)((values[last].value ^ -minus) + minus);
     }
 }

@@ -55,7 +55,7 @@ struct gf_jpeg_perceptual {
 
 enum gf_subsampling gf_jpeg_perceptual_subsampling(const struct gf_options *options)
 {
-    enum { FINE_QUALITY = 95 }; /* up to it 4:2:0 takes fewer bytes with the same score */
+    enum { FINE_QUALITY = 97 }; /* up to it 4:2:0 takes fewer bytes with the same score */
     return options->subsampling != GF_SUBSAMPLING_AUTO ? options->subsampling
            : options->quality > FINE_QUALITY           ? GF_SUBSAMPLING_444
                                                        : GF_SUBSAMPLING_420;
@@ -123,19 +123,23 @@ uint64_t gf_jpeg_perceptual_bytes(struct gf_format format, const struct gf_optio
 
 enum { STEPS = 36 }; /* pairs of frequencies (u, v) with u >= v, in the order of u and then of v */
 
-/* Quantisers of Y, Cb and Cr at scale 1, in hundredths. They were fitted to photographs, so that
- * bytes are least at the same SSIMULACRA2. */
-static const uint16_t steps[COMPONENTS][STEPS] = {
-    {80,  106, 121, 231, 213, 212, 207, 192, 237, 241, 250, 254, 256, 262, 262, 210, 237, 274,
-     267, 317, 291, 262, 254, 281, 281, 295, 312, 330, 279, 260, 297, 306, 319, 334, 351, 370},
-    {28,  78,  103, 142, 162, 173, 143, 185, 246, 276, 253, 314, 286, 220, 441, 268, 316, 233,
-     451, 248, 269, 358, 257, 482, 258, 273, 292, 314, 288, 527, 276, 286, 300, 317, 337, 358},
-    {77,  93,  98,  130, 113, 154, 154, 142, 224, 198, 193, 212, 239, 228, 305, 246, 228, 243,
-     313, 293, 321, 304, 269, 336, 305, 379, 352, 444, 306, 372, 329, 344, 363, 333, 415, 447},
+/* Quantisers of Y, Cb and Cr at scale 1, in hundredths, and those of Cb and Cr at full size. They
+ * were fitted to photographs, so that bytes are least at the same SSIMULACRA2. */
+static const uint16_t steps[2 * COMPONENTS - 1][STEPS] = {
+    {57,  91,  100, 214, 213, 212, 207, 192, 237, 232, 250, 254, 247, 272, 295, 210, 228, 284,
+     267, 281, 291, 252, 264, 281, 281, 295, 312, 372, 257, 260, 297, 288, 319, 334, 351, 348},
+    {33,  62,  121, 157, 212, 206, 166, 220, 246, 297, 301, 314, 308, 220, 475, 268, 362, 263,
+     486, 259, 250, 386, 257, 489, 270, 286, 271, 258, 288, 568, 256, 265, 296, 294, 277, 295},
+    {83,  96,  103, 137, 113, 160, 154, 157, 208, 198, 200, 197, 239, 267, 305, 228, 228, 252,
+     278, 304, 354, 304, 279, 336, 317, 393, 365, 520, 299, 330, 342, 357, 334, 346, 431, 464},
+    {33,  62,  225, 235, 318, 280, 249, 282, 275, 329, 386, 351, 342, 371, 524, 318, 305, 380,
+     569, 259, 250, 325, 329, 508, 270, 276, 271, 258, 416, 523, 227, 265, 296, 331, 312, 262},
+    {94,  112, 165, 220, 286, 291, 390, 286, 526, 317, 364, 498, 383, 310, 372, 577, 365, 293,
+     339, 282, 328, 487, 324, 410, 294, 365, 339, 544, 347, 403, 358, 331, 310, 321, 400, 430},
 };
 
 /* What a bit is worth in luma and in chroma, in squared quantisers. */
-static const float worth[2] = {.057f, .025f};
+static const float worth[2] = {.066f, .029f};
 
 /* Returns the scale at which photographs have the score that libjpeg's have at a quality. */
 static double scale_of(int quality)
@@ -154,12 +158,12 @@ static double scale_of(int quality)
 }
 
 /* Returns a quantiser: those of luma grow faster with the scale where frequencies are higher. */
-static UINT16 quantiser_of(int component, int u, int v, double scale)
+static UINT16 quantiser_of(int row, int u, int v, double scale)
 {
     const double usual = 4, slope = .33 * sqrt(u * u + v * v);
-    const double power = component ? 1 : 1 + .345 * slope / (1 + slope);
+    const double power = row ? 1 : 1 + .35 * slope / (1 + slope);
     const int high = u > v ? u : v, low = u > v ? v : u;
-    const double step = steps[component][high * (high + 1) / 2 + low] / 100.;
+    const double step = steps[row][high * (high + 1) / 2 + low] / 100.;
     const double quantiser = step * usual * pow(scale / usual, power);
     return (UINT16)(quantiser < 1 ? 1 : quantiser > 255 ? 255 : quantiser + .5);
 }
@@ -179,16 +183,16 @@ static void set_bits(struct gf_look *look, const JHUFF_TBL *codes)
     }
 }
 
-/* Sets the quantisers of a component, in the usual order, and what follows from them. */
-static void set_look(struct gf_look *look, int component, double scale, UINT16 *quantisers)
+/* Sets a component's quantisers, in the usual order, by a row of `steps`, and what follows. */
+static void set_look(struct gf_look *look, int row, double scale, UINT16 *quantisers)
 {
     int k = 0;
-    look->worth = worth[component > 0];
+    look->worth = worth[row > 0];
     for (int sum = 0; sum < 2 * DCTSIZE - 1; sum++) {
         const int least = sum < DCTSIZE ? 0 : sum - DCTSIZE + 1;
         for (int i = least; i <= sum - least; i++, k++) {
             const int u = sum % 2 ? sum - i : i, v = sum - u;
-            quantisers[DCTSIZE * v + u] = quantiser_of(component, u, v, scale);
+            quantisers[DCTSIZE * v + u] = quantiser_of(row, u, v, scale);
             look->place[k] = (uint8_t)(DCTSIZE * u + v);
             look->reciprocal[k] = 1.0f / (float)quantisers[DCTSIZE * v + u];
         }
@@ -212,7 +216,8 @@ void gf_jpeg_perceptual_configure(struct gf_jpeg_perceptual *encoder,
         component->quant_tbl_no = c;
         if (!jpeg->quant_tbl_ptrs[c])
             jpeg->quant_tbl_ptrs[c] = jpeg_alloc_quant_table((j_common_ptr)jpeg);
-        set_look(&encoder->look[c], c, scale_of(encoder->quality),
+        const int row = c && encoder->across == 1 ? c + 2 : c;
+        set_look(&encoder->look[c], row, scale_of(encoder->quality),
                  jpeg->quant_tbl_ptrs[c]->quantval);
         set_bits(&encoder->look[c], codes);
         encoder->array[c] = jpeg->mem->request_virt_barray(
