@@ -9,7 +9,6 @@
 #pragma once
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/elementary.h"
@@ -193,7 +192,7 @@ GF_LOOK_FORMULA void gf_look_quantise(const float *block, const struct gf_look *
             continue;
         const int rounded = (int)(ratio[k] + GF_LOOK_ROUND),
                   most = rounded < GF_LOOK_MOST ? rounded : GF_LOOK_MOST;
-        struct gf_look_value next = {.least = 1e30f, .place = (uint8_t)k};
+        struct gf_look_value next = {1e30f, 0, (uint8_t)k, 0};
         float path = 0;
         int size = 0, before = 0;
         for (int v = most; v > 0 && v >= most - 1; v--) {
