@@ -9,7 +9,6 @@
 #pragma once
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/elementary.h"
@@ -123,25 +122,21 @@ GF_LOOK_FORMULA void gf_look_dct(const float *from, float *to)
 
 /* ---- activity ---- */
 
-/* Returns the factor of what a bit is worth in a block of luma, of its samples: 1 where each
- * quarter has a standard deviation of 8 or so, and less where one is flat. */
+/* Returns the factor of what a bit is worth in a block of luma, of its samples: it grows with their
+ * standard deviation. */
 GF_LOOK_FORMULA float gf_look_busy(const float *samples, int pitch)
 {
-    const float offset = 10.0f, flat = 1.6f, usual = 9.6f, greatest = 5.0f;
-    float sum = 0;
-    for (int quarter = 0; quarter < 4; quarter++) {
-        const float *const from = samples + quarter / 2 * 4 * pitch + quarter % 2 * 4;
-        float mean = 0, squares = 0;
-        for (int y = 0; y < 4; y++) {
-            const float *const row = from + y * pitch;
-            mean += (row[0] + row[1]) + (row[2] + row[3]);
-            squares += (row[0] * row[0] + row[1] * row[1]) + (row[2] * row[2] + row[3] * row[3]);
-        }
-        mean *= 1.0f / 16;
-        const float variance = squares * (1.0f / 16) - mean * mean;
-        sum += 1.0f / (sqrtf(variance > 0 ? variance : 0) + offset);
+    const float flat = 1.6f, usual = 10.0f, greatest = 5.0f;
+    float sum = 0, squares = 0;
+    for (int y = 0; y < GF_LOOK_SIDE; y++) {
+        const float *const v = samples + y * pitch;
+        sum += ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+        squares += ((v[0] * v[0] + v[1] * v[1]) + (v[2] * v[2] + v[3] * v[3])) +
+                   ((v[4] * v[4] + v[5] * v[5]) + (v[6] * v[6] + v[7] * v[7]));
     }
-    const float busy = (4.0f / sum - offset + flat) * (1.0f / usual);
+    const float mean = sum * (1.0f / GF_LOOK_BLOCK),
+                variance = squares * (1.0f / GF_LOOK_BLOCK) - mean * mean;
+    const float busy = (sqrtf(variance > 0 ? variance : 0) + flat) / usual;
     return busy < greatest ? busy : greatest;
 }
 
@@ -197,7 +192,7 @@ GF_LOOK_FORMULA void gf_look_quantise(const float *block, const struct gf_look *
             continue;
         const int rounded = (int)(ratio[k] + GF_LOOK_ROUND),
                   most = rounded < GF_LOOK_MOST ? rounded : GF_LOOK_MOST;
-        struct gf_look_value next = {.least = 1e30f, .place = (uint8_t)k};
+        struct gf_look_value next = {1e30f, 0, (uint8_t)k, 0};
         float path = 0;
         int size = 0, before = 0;
         for (int v = most; v > 0 && v >= most - 1; v--) {

@@ -147,7 +147,7 @@ static double scale_of(int quality)
     static const struct {
         int quality;
         double scale;
-    } known[] = {{50, 11.7}, {70, 8.3}, {90, 4}, {100, .3}};
+    } known[] = {{50, 11}, {70, 7.75}, {90, 3.85}, {100, .3}};
     int i = 1;
     if (quality < known[0].quality)
         return known[0].scale * known[0].quality / quality;
@@ -382,7 +382,7 @@ static void find_busy(const float *samples, size_t pitch, int count, float *busy
 }
 
 /* Makes the coefficients of a tile, whose first unit has that number. Chroma is as busy as the
- * least busy block of luma in its unit. */
+ * blocks of luma in its unit are on average. */
 static void make_tile(const struct gf_jpeg_perceptual *encoder, const unsigned char *pixels,
                       int item, int first, int units, struct tile *tile)
 {
@@ -397,12 +397,10 @@ static void make_tile(const struct gf_jpeg_perceptual *encoder, const unsigned c
     if (encoder->components == 1)
         return;
     for (int i = 0; i < units; i++) {
-        float least = tile->busy[0][i * across];
-        for (int b = 1; b < across * encoder->down; b++) {
-            const float busy = tile->busy[b / across][i * across + b % across];
-            least = busy < least ? busy : least;
-        }
-        tile->chroma_busy[i] = least;
+        float sum = 0;
+        for (int b = 0; b < across * encoder->down; b++)
+            sum += tile->busy[b / across][i * across + b % across];
+        tile->chroma_busy[i] = sum / (float)(across * encoder->down);
     }
     for (int c = 0; c < 2; c++) {
         const bool halved = across == 2;
