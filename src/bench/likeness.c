@@ -26,7 +26,9 @@
 #include "measure/ssim.h"
 #include "measure/ssimulacra2.h"
 #include "measure/strips.h"
+#include "pixel/float_rows.h"
 #include "pixel/sample.h"
+#include "pixel/stencil.h"
 
 enum {
     OF_SSIM = 1 << GF_MEASURE_SSIM | 1 << GF_MEASURE_MS_SSIM,
@@ -164,17 +166,48 @@ enum gf_status gf_reading_begin(struct gf_reading *reading, bool *found, struct 
     return GF_OK;
 }
 
+/* Reads floats as integers of 16 bits, whose full scale is 0..1. */
+static enum gf_status read_floats(const struct gf_reading *reading, struct gf_image *picture,
+                                  struct gf_error *error)
+{
+    struct gf_source *const source = reading->source;
+    const struct gf_format from = source->format;
+    struct gf_format to = from;
+    size_t beyond = 0;
+    to.samples = GF_SAMPLES_INTEGER;
+    to.bits = 16;
+    GF_TRY(gf_image_alloc(picture, to, error));
+    void *const row = malloc(gf_row_bytes(from));
+    enum gf_status status = row ? GF_OK : gf_fail_memory(error);
+    for (int y = 0; y < from.height && !status; y++) {
+        status = source->read(source, 1, row, gf_row_bytes(from), error);
+        if (!status)
+            beyond += gf_row_convert(row, from, to, gf_samples(from),
+                                     picture->data + (size_t)y * picture->pitch);
+    }
+    free(row);
+    if (!status && source->finish)
+        status = source->finish(source, error);
+    if (!status && beyond)
+        gf_warn(&reading->options, "%s: %zu samples were NaN or outside of 0..1, and are clamped",
+                gf_input_name(reading->input), beyond);
+    return status;
+}
+
 enum gf_status gf_reading_next(struct gf_reading *reading, bool *found, struct gf_error *error)
 {
+    struct gf_source *source;
     if (!reading->begun)
         GF_TRY(gf_reading_begin(reading, found, error));
     *found = reading->begun;
     reading->begun = false;
     if (!*found)
         return GF_OK;
-    GF_TRY(gf_source_read_all(reading->source, &reading->picture, error));
+    source = reading->source;
+    GF_TRY(gf_is_float(source->format) ? read_floats(reading, &reading->picture, error)
+                                       : gf_source_read_all(source, &reading->picture, error));
     if (reading->options.autorotate)
-        GF_TRY(turn_upright(&reading->picture, reading->source->metadata.orientation, error));
+        GF_TRY(turn_upright(&reading->picture, source->metadata.orientation, error));
     reading->count++;
     return gf_time_check(error);
 }

@@ -14,6 +14,7 @@
 #include "base/threads/times.h"
 #include "batch/devices/devices.h"
 #include "batch/names/names.h"
+#include "batch/request/request.h"
 #include "cli/likeness.h"
 #include "codec/cell/cell.h"
 #include "codec/codec.h"
@@ -263,8 +264,10 @@ static void tell_job(struct run *run, struct job *job, const char *name, enum gf
         free(found->text);
     }
     free(job->found);
-    if (job->status)
+    if (job->status) {
+        gf_name_options_as_typed(job->error.text);
         gf_likeness_tell_failure(file, &run->limits, name, &job->error);
+    }
     gf_message_add_error(job->status, &job->error, status, error);
 }
 

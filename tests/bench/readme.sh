@@ -45,4 +45,3 @@ gallery | part gallery README.md
 "$here/figures.sh" "$here/results" | part figures README.md
 qualities=$(ls "$here/results"/qualities-*.json | tail -n 1)
 "$here/qualities_table.sh" "$qualities" | part qualities samples/README.md
-

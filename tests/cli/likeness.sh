@@ -135,6 +135,16 @@ stderr_is "gpufilter: in.ppm is 77x55 RGB, 8 bits, large.ppm is 201x183 RGB, 8 b
 run 75 gpufilter --compare=in.ppm none.ppm
 stderr_is 'gpufilter: none.ppm: No such file or directory'
 
+begin "--compare takes floats for 16 bits, and says if any is beyond 0..1"
+run 0 gpufilter -i in.ppm -o float.npy float
+run 0 gpufilter -i in.ppm -o wide.pam float,integer=16
+run 0 gpufilter --compare=float.npy:max-largest=0 wide.pam
+silent
+run 0 gpufilter -i float.npy -o beyond.pfm exposure=1
+run 0 gpufilter -i float.npy -o clamped.pam exposure=1,integer=16
+run 0 gpufilter --compare=beyond.pfm:max-largest=0 clamped.pam
+stderr_like 'warning: beyond.pfm: [0-9]* samples were NaN or outside of 0..1, and are clamped$'
+
 begin "--compare draws the differences, the largest as the full scale"
 run 0 gpufilter -i in.ppm -o bright.ppm brightness=-0.02,levels=channel=red:gamma=1.1
 run 0 gpufilter --compare=in.ppm bright.ppm -o diff.ppm
@@ -267,6 +277,7 @@ run 4 gpufilter --compare=many:json:measures=psnr,ssimulacra2 few --threads=1
 mv stdout expected
 mv stderr told
 [ "$(grep -c . expected)" = 9 ] || problem "the lines are $(cat expected)"
+grep -q '"error":"many/3.png: truncated .*--allow-truncated' expected || problem "the lines are $(cat expected)"
 for threads in 3 8 20; do
     run 4 gpufilter --compare=many:json:measures=psnr,ssimulacra2 few --threads=$threads --memory=3M
     same stdout expected

@@ -2,7 +2,9 @@
 
 import os
 import pathlib
+import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -131,6 +133,9 @@ class Habits(unittest.TestCase):
             for a, b, words in ((f"{folder}/none.png", image, "none.png: No such"), (f"{folder}/b.png", gf.resize(image, 9, 9), "b.png is 60x40 .* b is 9x9")):
                 with self.assertRaisesRegex(gf.Error, words):
                     gf.compare(a, b)
+            pathlib.Path(folder, "x.pfm").write_bytes(b"Pf\n2 1\n-1\n" + struct.pack("<2f", 2, -1))
+            with self.assertWarnsRegex(gf.PictureWarning, "^" + re.escape(folder) + "/x.pfm: 2 samples were NaN or outside"):
+                gf.compare(f"{folder}/x.pfm", f"{folder}/x.pfm")
             os.mkfifo(f"{folder}/pipe")
             reader = os.open(f"{folder}/pipe", os.O_RDONLY | os.O_NONBLOCK)
             image.save(f"{folder}/pipe", "pnm")

@@ -138,6 +138,7 @@ class Module(unittest.TestCase):
                 (lambda: gf.run("blur", picture, quality=101), gf.UsageError, "quality=101 is outside 1..100"),
                 (lambda: gf.run("blur", picture, qualty=10), gf.UsageError, "no option 'qualty'"),
                 (lambda: gf.run("blur", picture, codec="fast"), gf.UsageError, "auto, cpu, gpu"),
+                (lambda: gf.encode(picture, "jpeg", quality=90, max_bytes=9000), gf.UsageError, "quality=90 and options.max_bytes=9000 both choose"),
                 (lambda: gf.run("blur", picture, quality=2**32 + 80), gf.UsageError, "quality=4294967376 is out of range"),
                 (lambda: gf.run("blur", picture, max_pixels=-1), gf.UsageError, "max_pixels=-1 is out of range"),
                 (lambda: gf.run("blur", picture, device="cuda:x"), gf.UsageError, "device='cuda:x'"),

@@ -17,12 +17,15 @@ extern "C" int gf_histogram_warp_cuda(const struct gf_view *view, enum gf_statis
                                       unsigned long long *count, const void *tables, void *stream)
 {
     const struct counting counting = counting_of(view, statistic, count, tables, stream);
+    const enum mixture mixture = mixture_of(statistic, view->format);
     if (!view->rows)
         return cudaSuccess;
-    return view->format.bits == 8
-               ? launch_bits<struct table_method<TABLE_A_WARP>, 8>(
-                     counting, view->format.channels, mixture_of(statistic, view->format))
-               : cudaErrorInvalidValue;
+    if (view->format.bits != 8)
+        return cudaErrorInvalidValue;
+    return for_channels(view->format.channels, [&](auto channels) -> int {
+        return launch_mixture<struct table_method<TABLE_A_WARP>, 8, decltype(channels)::value>(
+            counting, mixture);
+    });
 }
 
 GF_COUNTS(gf_histogram_cluster_cuda, count_by<struct cluster_method>)

@@ -5,7 +5,7 @@ import os
 import subprocess
 import tempfile
 
-from ._library import Error, error, program, text_of, warn, wrong_type
+from ._library import error, program, text_of, warn, wrong_type
 
 _EXITS = {2: "USAGE", 3: "UNAVAILABLE", 4: "INPUT"}
 _ON = ("autorotate", "clobber", "fuse")  # options of the command line turn them off
@@ -59,8 +59,8 @@ def _tell(status, messages):
             warn(message[len(_WARNING):])
 
 
-def _objects(*arguments):
-    """Returns the objects of JSON that the program prints, one a line."""
+def _objects(*arguments, renamed=str):
+    """Returns the objects of JSON that the program prints, one a line. Its messages pass through renamed()."""
     with tempfile.TemporaryFile() as said:
         with subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, stderr=said, stdin=subprocess.DEVNULL) as process:
             try:
@@ -69,7 +69,7 @@ def _objects(*arguments):
                 process.kill()
                 raise
         said.seek(0)
-        _tell(process.returncode, said.read().decode(errors="replace").splitlines())
+        _tell(process.returncode, renamed(said.read().decode(errors="replace")).splitlines())
     return [json.loads(line) for line in lines]
 
 
@@ -109,16 +109,13 @@ def compare(a, b, measures=None):
                 with open(name, "wb") as file:
                     file.write(encode(value, "pam"))
 
-        def said(text):
+        def renamed(text):
             for name in names:
                 text = text.replace(name, shown.get(name, name[-1]))
             return text
 
-        try:
-            found = _objects(f"--compare={names[0]}{pages[0]}:json{named}", names[1] + pages[1])
-        except Error as failure:
-            raise type(failure)(said(str(failure)), failure.status) from None
+        found = _objects(f"--compare={names[0]}{pages[0]}:json{named}", names[1] + pages[1], renamed=renamed)
         for each in found:
             if "file" in each:
-                each["file"] = said(each["file"])
+                each["file"] = renamed(each["file"])
         return found if len(found) != 1 else found[0]

@@ -201,6 +201,7 @@ def _set_option(options, name, value):
         raise wrong_type(name, _takes(kind, enum), value) from None
     except OverflowError as wrong:
         raise usage(f"{name}={value!r}: {wrong}") from None
+    options.quality_chosen |= name == "quality"
     if kind is not _c.c_double and getattr(options, name) != value:  # ctypes cuts off what is too large, and takes "no" for true
         raise usage(f"{name}={value!r} is " + ("neither True nor False" if kind is _c.c_bool else "out of range"))
 
