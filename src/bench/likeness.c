@@ -155,11 +155,6 @@ enum gf_status gf_reading_begin(struct gf_reading *reading, bool *found, struct 
     struct gf_source *const source = reading->source;
     if (reading->pages.last >= 0 && source->file == GF_FILE_Y4M)
         source->finish = NULL; /* it would warn of the frames that follow */
-    if (gf_is_float(source->format))
-        return gf_fail(error, GF_ERROR_UNFIT,
-                       "%s: its samples are floats, and integers are compared (the filter integer "
-                       "makes them)",
-                       gf_input_name(reading->input));
     GF_TRY(gf_memory_check_proportion(source, reading->input, &reading->options, error));
     GF_TRY(take_room(reading, error));
     reading->begun = true;
