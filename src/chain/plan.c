@@ -481,7 +481,7 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     GF_THEN(status, gf_plan_cut_segments(plan, error));
     if (!status && plan->on_device && has_floats(plan))
         status = gf_fail(error, GF_ERROR_UNAVAILABLE,
-                         "floats are filtered on the CPU only (--device=cpu)");
+                         "floats are filtered on the CPU only (options.device=cpu)");
     plan->icc = b.icc;
     free(b.item);
     if (status)
