@@ -564,7 +564,7 @@ static void test_devices(void **state)
     assert_ok("chain", gf_chain_parse("blur", &chain, &error), &error);
     assert_int_equal(gf_plan_make_for(&chain, floats_of(3, 16), &request, &plan, &error),
                      GF_ERROR_UNAVAILABLE);
-    assert_string_equal(error.text, "floats are filtered on the CPU only (--device=cpu)");
+    assert_string_equal(error.text, "floats are filtered on the CPU only (options.device=cpu)");
     gf_chain_free(&chain);
 }
 
