@@ -150,7 +150,7 @@ static enum gf_status check_samples(struct builder *b, const struct gf_filter *f
     if (!gf_is_float(b->format) || filter->takes_floats)
         return GF_OK;
     b->refuses_floats = true;
-    const bool is_part = b->written && b->written != filter;
+    const bool is_part = b->written && strcmp(b->written->name, filter->name);
     return gf_fail(
         error, GF_ERROR_USAGE,
         "%s%s%s%s: takes no floats; the filter integer before it makes samples of 16 bits",

@@ -467,6 +467,8 @@ static void test_windows(void **state)
         check_window(same_size[i], NAN);
         check_window(same_size[i], INFINITY);
         check_window(same_size[i], -INFINITY);
+        check_window(same_size[i], 3e38f);
+        check_window(same_size[i], -1e-42f);
     }
 }
 
