@@ -385,6 +385,7 @@ static enum gf_status add_region(struct builder *b, const struct gf_chain_item *
                                               .facts = b->facts, .no_fuse = b->no_fuse};
     struct gf_region_parts *parts = NULL;
     struct gf_channels *wider = NULL;
+    b->refuses_floats |= gf_is_float(b->format);
     if (gf_is_float(b->format))
         return gf_fail(error, GF_ERROR_USAGE,
                        "%s: a region takes no floats; the filter integer "
