@@ -79,6 +79,12 @@ enum gf_subsampling {
     GF_SUBSAMPLING_AUTO /* 444 if quality is over 90, otherwise 420 */
 };
 
+/* What makes the coefficients of a JPEG. */
+enum gf_jpeg_maker {
+    GF_JPEG_LIBJPEG,
+    GF_JPEG_PERCEPTUAL /* fewer bytes with the same look */
+};
+
 /* What becomes of the gain map of a JPEG (Ultra HDR, ISO 21496-1, Apple's). A map that cannot be
  * read is left out with a warning. */
 enum gf_gain_map {
@@ -184,6 +190,7 @@ struct gf_options {
     bool lossless_trim;
     int png_level; /* 0..GF_PNG_LEVEL_MAX; 1 is the library's own fast coder, the others are
                     * zlib's */
+    enum gf_jpeg_maker jpeg_encoder; /* CMYK is encoded by libjpeg, with a warning */
     /* Called with each warning, which is a line; may be NULL. It may be called from any thread
      * during a call of the pipeline, and must not call the pipeline. `text` is valid during the
      * call. */

@@ -362,7 +362,8 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
 static bool encodes_jpeg(struct gf_format format, const struct gf_options *options)
 {
     return format.bits == 8 && (format.channels == 1 || format.channels == 3) &&
-           !options->progressive && !options->optimize && !gf_options_fit(options);
+           !options->progressive && !options->optimize && !gf_options_fit(options) &&
+           options->jpeg_encoder == GF_JPEG_LIBJPEG;
 }
 
 /* Whether the device can encode a PNG. Pictures with a palette are the CPU's. */

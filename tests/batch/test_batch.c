@@ -404,10 +404,11 @@ static void test_fingerprints(void **state)
             fail_msg("%s does not count", member->member);
     }
     assert_true(of_defaults == 0xe272344e652232b1);
-    all.target_ssimulacra2 = defaults.target_ssimulacra2; /* the last of them */
-    all.tile_size = defaults.tile_size;                   /* the last before it */
+    all.jpeg_encoder = defaults.jpeg_encoder;             /* the last of them */
+    all.target_ssimulacra2 = defaults.target_ssimulacra2; /* the last before it */
+    all.tile_size = defaults.tile_size;                   /* and the one before that */
     assert_true(gf_chain_fingerprint("blur", &empty, &all) == 0x68c0300813b28bd5);
-    all.lossless_trim = false; /* and the one before that */
+    all.lossless_trim = false; /* and again */
     assert_true(gf_chain_fingerprint("blur", &empty, &all) == 0xafb3d7e45bda2856);
 }
 

@@ -68,7 +68,7 @@ run 0 gpufilter -i in.ppm -o colours.pgm grayscale
 begin "an option of a format warns where another one is written"
 run 0 gpufilter -i in.ppm -o q.png --quality=90
 stderr_like 'warning: --quality changes nothing in this PNG$'
-for option in subsampling=444 progressive optimize tiff-compression=lzw; do
+for option in subsampling=444 progressive optimize jpeg-encoder=perceptual tiff-compression=lzw; do
     run 0 gpufilter -i in.ppm -o q.png --$option
     stderr_like "warning: --${option%=*} changes nothing in this PNG\$"
 done

@@ -130,6 +130,8 @@ for options in --progressive --optimize --subsampling=420 --max-bytes=60k; do
     run 0 gpufilter -i in.ppm -o small.jpg $options --to-icc=press.icc
     gpufilter --info small.jpg | grep -q YCCK || problem "$options: no YCCK"
 done
+run 0 gpufilter -i in.ppm -o small.jpg --jpeg-encoder=perceptual --to-icc=press.icc
+stderr_is 'gpufilter: warning: small.jpg: --jpeg-encoder=perceptual is not for CMYK: libjpeg encodes it'
 run 0 gpufilter -i in.ppm -o packed.tif --tiff-compression=jpeg --quality=95 --to-icc=press.icc
 run 0 gpufilter -i packed.tif -o packed.ppm
 differ packed.ppm tiff.ppm 40

@@ -116,6 +116,24 @@ run 4 gpufilter -i small.png -o out.jpg --max-bytes=$((size - 1))
 stderr_is "gpufilter: out.jpg: takes $size bytes even at quality 1, over --max-bytes=$((size - 1))"
 absent out.jpg
 
+begin "--jpeg-encoder=perceptual takes fewer bytes, by any number of threads, and keeps to bytes, scores and memory"
+run 0 gpufilter -i "$photo" -o own.jpg --jpeg-encoder=perceptual --quality=80 --threads=1
+run 0 gpufilter -i "$photo" -o more.jpg --jpeg-encoder=perceptual --quality=80 --threads=3
+same own.jpg more.jpg
+run 0 gpufilter -i "$photo" -o their.jpg --quality=80 --optimize
+run 0 gpufilter --compare="$photo:measures=ssimulacra2" own.jpg
+score=$(sed 's/.* //' stdout)
+run 0 gpufilter --compare="$photo:measures=ssimulacra2:min-ssimulacra2=$(awk -v score="$score" 'BEGIN { print score - 3 }')" their.jpg
+[ "$(wc -c <own.jpg)" -lt "$(($(wc -c <their.jpg) * 9 / 10))" ] || problem "$(wc -c own.jpg their.jpg)"
+run 0 gpufilter -i small.png -o fits.jpg --jpeg-encoder=perceptual --max-bytes=3000
+[ "$(wc -c <fits.jpg)" -le 3000 ] || problem "fits.jpg has $(wc -c <fits.jpg) bytes"
+run 0 gpufilter -i small.png -o target.jpg --jpeg-encoder=perceptual --target=ssimulacra2:75
+run 0 gpufilter --compare=small.png:measures=ssimulacra2:min-ssimulacra2=75 target.jpg
+run 0 gpufilter -i small.png -o large.ppm resize=900:900
+run 4 gpufilter -i large.ppm -o large.jpg --jpeg-encoder=perceptual --memory=1M
+stderr_like 'large.ppm: large.jpg: a perceptual JPEG is encoded as a whole: that takes [0-9]* MiB of memory, over the 1 MiB of --memory$'
+absent large.jpg
+
 begin "formats without a quality are refused by name before anything runs"
 for extension in png ppm tif; do
     run 2 gpufilter -i small.png -o o.$extension --max-bytes=9k

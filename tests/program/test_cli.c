@@ -156,7 +156,7 @@ static void test_options_of_outputs(void **state)
         assert_int_equal(*((unsigned char *)&to + option->offset), option->of_output);
         found += option->of_output;
     }
-    assert_int_equal(found, 19);
+    assert_int_equal(found, 20);
 }
 
 static void test_sizes(void **state)

@@ -36,6 +36,9 @@ static const struct gf_choice items[] = {
 static const struct gf_choice subsamplings[] = {
     {"auto", GF_SUBSAMPLING_AUTO}, {"420", GF_SUBSAMPLING_420}, {"422", GF_SUBSAMPLING_422}, {"444", GF_SUBSAMPLING_444}, {0},
 };
+static const struct gf_choice jpeg_encoders[] = {
+    {"libjpeg", GF_JPEG_LIBJPEG}, {"perceptual", GF_JPEG_PERCEPTUAL}, {0},
+};
 static const struct gf_choice tiff_compressions[] = {
     {"deflate", GF_TIFF_DEFLATE}, {"lzw", GF_TIFF_LZW}, {"none", GF_TIFF_NONE}, {"jpeg", GF_TIFF_JPEG}, {"zstd", GF_TIFF_ZSTD}, {"g4", GF_TIFF_G4}, {"webp", GF_TIFF_WEBP}, {0},
 };

@@ -16,6 +16,7 @@
 #include "codec/io/output.h"
 #include "codec/jpeg/jpeg.h"
 #include "codec/jpeg/jpeg_coefficients.h"
+#include "codec/jpeg/jpeg_perceptual.h"
 #include "codec/jpeg/jpeg_strips.h"
 
 enum { BUFFER_BYTES = 64 << 10, ROWS_AT_ONCE = 16, MARKER_MAX = 65533 };
@@ -37,6 +38,7 @@ struct jpeg_sink {
     struct gf_blob comment;               /* the comment that was written last */
     bool spliced;                         /* a GPU has encoded the picture */
     struct gf_jpeg_mover mover;           /* moves coefficients, if rows have them */
+    struct gf_jpeg_perceptual *own;       /* NULL: libjpeg makes the coefficients */
     struct gf_error *error;
     enum gf_status status;
     const unsigned char *src; /* src, pitch and rows are arguments of attempt()'s functions */
@@ -206,9 +208,13 @@ static void start(struct jpeg_sink *sink)
         gf_jpeg_mover_configure(&sink->mover, jpeg, sink->options.progressive);
     else
         gf_jpeg_configure(jpeg, sink->format, sink->inks, &sink->options);
+    if (sink->own)
+        gf_jpeg_perceptual_configure(sink->own, jpeg);
     set_density(sink);
     if (sink->mover.move)
         gf_jpeg_mover_start(&sink->mover, jpeg);
+    else if (sink->own)
+        gf_jpeg_perceptual_start(sink->own, jpeg);
     else
         jpeg_start_compress(jpeg, TRUE);
     write_metadata(sink);
@@ -273,12 +279,23 @@ static enum gf_status write_strips(struct jpeg_sink *sink, int rows, const unsig
     return GF_OK;
 }
 
+static enum gf_status write_own(struct jpeg_sink *sink, int rows, const unsigned char *src,
+                                size_t pitch, struct gf_error *error)
+{
+    for (int y = 0; y < rows; y++)
+        GF_TRY(
+            gf_jpeg_perceptual_write(sink->own, convert(sink, src + (size_t)y * pitch, 0), error));
+    return GF_OK;
+}
+
 static enum gf_status jpeg_write(struct gf_sink *base, int rows, const unsigned char *src,
                                  size_t pitch, struct gf_error *error)
 {
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
     if (sink->layout.strips)
         return write_strips(sink, rows, src, pitch, error);
+    if (sink->own)
+        return write_own(sink, rows, src, pitch, error);
     sink->src = src;
     sink->pitch = pitch;
     sink->rows = rows;
@@ -288,6 +305,8 @@ static enum gf_status jpeg_write(struct gf_sink *base, int rows, const unsigned 
 static enum gf_status jpeg_finish(struct gf_sink *base, struct gf_error *error)
 {
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
+    if (sink->own)
+        GF_TRY(gf_jpeg_perceptual_finish(sink->own, error));
     return sink->layout.strips ? gf_jpeg_strips_finish(sink->strips, error)
                                : attempt(sink, finish, error);
 }
@@ -311,6 +330,7 @@ static void jpeg_close(struct gf_sink *base)
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
     gf_jpeg_share_writing(-1);
     gf_jpeg_strips_writer_close(sink->strips);
+    gf_jpeg_perceptual_close(sink->own);
     jpeg_destroy_compress(&sink->jpeg);
     free(sink->converted);
     free(sink->comment.data);
@@ -323,7 +343,10 @@ struct gf_codec_memory gf_jpeg_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {
     enum { BLOCKS_OF_PADDING = 2 };
-    if (!options->progressive && !options->optimize)
+    const bool own = options->jpeg_encoder == GF_JPEG_PERCEPTUAL;
+    const enum gf_subsampling subsampling =
+        own ? gf_jpeg_perceptual_subsampling(options) : gf_subsampling_of(options);
+    if (!options->progressive && !options->optimize && !own)
         return (struct gf_codec_memory){gf_jpeg_strips_layout(format, options, 0).memory,
                                         "several of its strips are encoded at once"};
     const uint64_t columns = (uint64_t)format.width / DCTSIZE + BLOCKS_OF_PADDING,
@@ -331,14 +354,16 @@ struct gf_codec_memory gf_jpeg_sink_memory(struct gf_format format,
     uint64_t blocks = columns * rows;
     if (gf_colour_channels(format) == 3)
         blocks += 2 * blocks /
-                  (gf_subsampling_of(options) == GF_SUBSAMPLING_420   ? 4
-                   : gf_subsampling_of(options) == GF_SUBSAMPLING_422 ? 2
-                                                                      : 1);
+                  (subsampling == GF_SUBSAMPLING_420   ? 4
+                   : subsampling == GF_SUBSAMPLING_422 ? 2
+                                                       : 1);
     if (format.channels == 4) /* black */
         blocks += columns * rows;
     return (struct gf_codec_memory){
-        blocks * sizeof(JBLOCK), options->progressive ? "a progressive JPEG is encoded as a whole"
-                                                      : "an optimized JPEG is encoded as a whole"};
+        blocks * sizeof(JBLOCK) + (own ? gf_jpeg_perceptual_bytes(format, options) : 0),
+        options->progressive ? "a progressive JPEG is encoded as a whole"
+        : own                ? "a perceptual JPEG is encoded as a whole"
+                             : "an optimized JPEG is encoded as a whole"};
 }
 
 enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format format,
@@ -357,16 +382,17 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
     gf_jpeg_share_writing(1);
     opened->mover.move = metadata ? metadata->move : NULL;
     opened->inks = metadata && metadata->inks && !metadata->move;
+    const bool own = options->jpeg_encoder == GF_JPEG_PERCEPTUAL && !opened->mover.move;
     opened->base =
         (struct gf_sink){.write = jpeg_write,
                          .finish = jpeg_finish,
                          .close = jpeg_close,
-                         .splice = opened->inks || opened->mover.move ? NULL : jpeg_splice};
+                         .splice = opened->inks || opened->mover.move || own ? NULL : jpeg_splice};
     opened->output = output;
     opened->format = format;
     opened->options = *options;
     opened->metadata = metadata;
-    if (!opened->inks && !opened->mover.move)
+    if (!opened->inks && !opened->mover.move && !own)
         opened->layout = gf_jpeg_strips_layout(format, options, strip_rows);
     opened->jpeg.err = jpeg_std_error(&opened->errors);
     opened->jpeg.client_data = opened;
@@ -378,6 +404,12 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
         if (!opened->converted)
             status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
+    if (own && !opened->inks) {
+        opened->options.subsampling = gf_jpeg_perceptual_subsampling(options);
+        GF_THEN(status, gf_jpeg_perceptual_open(format, options, &opened->own, error));
+    } else if (own)
+        gf_warn(options, "%s: options.jpeg_encoder=perceptual is not for CMYK: libjpeg encodes it",
+                name);
     GF_THEN(status, attempt(opened, start, error));
     opened->metadata = NULL;
     if (status) {

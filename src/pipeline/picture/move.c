@@ -146,10 +146,14 @@ static enum gf_status plan_move(struct gf_attempt *attempt, struct gf_branch *br
     struct gf_picture_task inner = *branch->task;
     inner.destination = NULL;
     inner.output = NULL;
-    if (pipeline->options.quality_chosen || pipeline->options.subsampling != GF_SUBSAMPLING_AUTO)
-        gf_warn(&pipeline->options,
-                "%s: stays as it is coded (options.lossless): %s changes nothing", name,
-                pipeline->options.quality_chosen ? "--quality" : "--subsampling");
+    const struct gf_options *const options = &pipeline->options;
+    const char *const unused = options->quality_chosen                       ? "--quality"
+                               : options->subsampling != GF_SUBSAMPLING_AUTO ? "--subsampling"
+                               : options->jpeg_encoder == GF_JPEG_PERCEPTUAL ? "--jpeg-encoder"
+                                                                             : NULL;
+    if (unused)
+        gf_warn(options, "%s: stays as it is coded (options.lossless): %s changes nothing", name,
+                unused);
     branch->end = pipeline->chain.count;
     if (gf_chain_next_box(&pipeline->chain, 0) < branch->end)
         return check_filters(pipeline, name, &branch->place, error);
