@@ -117,8 +117,8 @@ struct depth_sink {
     struct gf_format from, to;
     unsigned char *row;
     const char *name;
-    const struct gf_options *options;
-    uint64_t beyond; /* samples of the picture that were clamped */
+    struct gf_options options; /* the caller's need not live as long as the sink */
+    uint64_t beyond;           /* samples of the picture that were clamped */
 };
 
 static enum gf_status depth_write(struct gf_sink *base, int rows, const unsigned char *src,
@@ -128,6 +128,7 @@ static enum gf_status depth_write(struct gf_sink *base, int rows, const unsigned
     const size_t samples = (size_t)sink->from.width * (size_t)sink->from.channels;
     if (gf_same_samples(sink->from, sink->to))
         return sink->inner->write(sink->inner, rows, src, pitch, error);
+    sink->inner->tiles_done = base->tiles_done;
     for (int y = 0; y < rows; y++, src += pitch) {
         if (gf_is_float(sink->from) || gf_is_float(sink->to))
             sink->beyond += gf_row_convert(src, sink->from, sink->to, samples, sink->row);
@@ -147,7 +148,7 @@ static enum gf_status depth_finish(struct gf_sink *base, struct gf_error *error)
     const enum gf_status status = sink->inner->finish(sink->inner, error);
     base->fit = sink->inner->fit;
     if (!status && sink->beyond)
-        gf_warn(sink->options,
+        gf_warn(&sink->options,
                 "%s: %llu samples were NaN or outside of 0..1, and are clamped (levels, exposure)",
                 sink->name, (unsigned long long)sink->beyond);
     sink->beyond = 0;
@@ -209,7 +210,7 @@ enum gf_status gf_depth_sink_open(const struct gf_file_type *type, struct gf_for
                                   .inner = inner,
                                   .type = type,
                                   .name = name,
-                                  .options = options};
+                                  .options = *options};
     const enum gf_status status = set_rows(opened, from, depth, error);
     if (status)
         depth_close(&opened->base);
