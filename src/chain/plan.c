@@ -150,7 +150,7 @@ static enum gf_status check_samples(struct builder *b, const struct gf_filter *f
     if (!gf_is_float(b->format) || filter->takes_floats)
         return GF_OK;
     b->refuses_floats = true;
-    const bool is_part = b->written && b->written != filter;
+    const bool is_part = b->written && strcmp(b->written->name, filter->name);
     return gf_fail(
         error, GF_ERROR_USAGE,
         "%s%s%s%s: takes no floats; the filter integer before it makes samples of 16 bits",
@@ -385,6 +385,7 @@ static enum gf_status add_region(struct builder *b, const struct gf_chain_item *
                                               .facts = b->facts, .no_fuse = b->no_fuse};
     struct gf_region_parts *parts = NULL;
     struct gf_channels *wider = NULL;
+    b->refuses_floats |= gf_is_float(b->format);
     if (gf_is_float(b->format))
         return gf_fail(error, GF_ERROR_USAGE,
                        "%s: a region takes no floats; the filter integer "
@@ -481,7 +482,7 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     GF_THEN(status, gf_plan_cut_segments(plan, error));
     if (!status && plan->on_device && has_floats(plan))
         status = gf_fail(error, GF_ERROR_UNAVAILABLE,
-                         "floats are filtered on the CPU only (--device=cpu)");
+                         "floats are filtered on the CPU only (options.device=cpu)");
     plan->icc = b.icc;
     free(b.item);
     if (status)

@@ -128,6 +128,7 @@ static enum gf_status depth_write(struct gf_sink *base, int rows, const unsigned
     const size_t samples = (size_t)sink->from.width * (size_t)sink->from.channels;
     if (gf_same_samples(sink->from, sink->to))
         return sink->inner->write(sink->inner, rows, src, pitch, error);
+    sink->inner->tiles_done = base->tiles_done;
     for (int y = 0; y < rows; y++, src += pitch) {
         if (gf_is_float(sink->from) || gf_is_float(sink->to))
             sink->beyond += gf_row_convert(src, sink->from, sink->to, samples, sink->row);

@@ -266,7 +266,17 @@ bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
         gf_warn(&pipeline->options, "%s; the picture is done on the CPU", why->text);
     char reason[sizeof pipeline->profile.reason];
     snprintf(reason, sizeof reason, "%.150s", why->text);
+    pipeline->returns = pipeline->has_floats;
     return use_cpu(pipeline, reason, error) == GF_OK;
+}
+
+enum gf_status gf_pipeline_return_to_device(struct gf_pipeline *pipeline, struct gf_error *error)
+{
+    if (!pipeline->returns)
+        return GF_OK;
+    pipeline->returns = false;
+    gf_pipeline_close_backend(pipeline);
+    return gf_pipeline_choose_device(pipeline, error);
 }
 
 enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend **backend,
@@ -452,6 +462,11 @@ enum gf_status gf_pipeline_expect_gpu_sooner(struct gf_pipeline *pipeline, struc
 void gf_pipeline_keep_slow_files(struct gf_pipeline *pipeline)
 {
     pipeline->keeps_slow_files = true;
+}
+
+bool gf_pipeline_refused_floats(const struct gf_pipeline *pipeline)
+{
+    return pipeline->has_floats;
 }
 
 void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline)

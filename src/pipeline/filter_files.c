@@ -235,7 +235,7 @@ enum gf_status gf_pipeline_filter_pictures(struct gf_pipeline *pipeline, const c
                                            struct gf_error *error)
 {
     struct gf_input *opened = bytes ? bytes->opened : NULL;
-    const bool keeps = pipeline->on_cuda || pipeline->outputs;
+    const bool keeps = pipeline->on_cuda || pipeline->returns || pipeline->outputs;
     gf_pipeline_begin_profile(pipeline);
     if (opened && keeps)
         gf_input_keep_all(opened);

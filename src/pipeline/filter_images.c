@@ -265,7 +265,7 @@ enum gf_status gf_pipeline_decode_from(struct gf_pipeline *pipeline, const struc
     if (!own)
         GF_TRY(gf_image_check(output, "output", error));
     GF_TRY(begin_reading(reader, &reading, &task.input, error));
-    if (pipeline->on_cuda)
+    if (pipeline->on_cuda || pipeline->returns)
         gf_input_keep_all(task.input);
     const enum gf_status status =
         end_reading(&reading, pipeline_decode_input(pipeline, &task, error), error);

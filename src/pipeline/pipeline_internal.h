@@ -257,6 +257,8 @@ enum gf_status gf_pipeline_expect_gpu_sooner(struct gf_pipeline *pipeline,
  * the GPU decodes them: on an H200 16,000 pictures, a fifth of them progressive, became thumbnails
  * at 3,860/s with them on the GPU, and at 1,377/s without. */
 void gf_pipeline_keep_slow_files(struct gf_pipeline *pipeline);
+/* Whether the GPU has refused the last picture, because its samples are floats. */
+bool gf_pipeline_refused_floats(const struct gf_pipeline *pipeline);
 /* Makes the CPU filter the pictures that the remote does not accept, whatever device the options
  * name. */
 void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline);

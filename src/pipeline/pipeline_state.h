@@ -81,7 +81,10 @@ struct gf_pipeline {
     const struct gf_ready_plan *described_plan; /* the ready plan that the profile describes */
     bool device_codec_used;                     /* the last attempt used the GPU's codecs */
     bool no_device_codec; /* further attempts at this picture do not use the GPU's codecs */
-    enum gf_hold hold;    /* where this picture's further attempts hold what outputs share */
+    bool has_floats;      /* the GPU has refused the picture, because its samples are floats */
+    bool
+        returns; /* the CPU was chosen for a picture of floats alone: the next one may be a GPU's */
+    enum gf_hold hold; /* where this picture's further attempts hold what outputs share */
     /* The budget of memory that several pipelines share; NULL: there is none. */
     struct gf_memory_budget *memory_budget;
     uint64_t memory_held; /* the bytes that the picture has taken from that budget */
@@ -155,6 +158,10 @@ struct gf_picture_task {
  * left to try. */
 bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
                          const struct gf_error *why, struct gf_error *error);
+
+/* Chooses a device again after a picture of floats, with GF_DEVICE_AUTO. */
+enum gf_status gf_pipeline_return_to_device(struct gf_pipeline *pipeline,
+                                            struct gf_error *error) GF_CHECKED;
 
 /* Plans a part of the chain for the task's picture. If the task has a destination, this is the last
  * part, and the output is opened, unless it is open already. */

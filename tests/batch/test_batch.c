@@ -301,6 +301,34 @@ static void test_a_device_that_is_too_small(void **state)
     assert_int_equal(world.opened[0], PICTURES);
 }
 
+/* A picture of floats is the CPU's, and the device goes on with the others; with --device=cuda it
+ * fails alone. */
+static void test_a_picture_of_floats(void **state)
+{
+    static const float pixels[12];
+    struct gf_batch_state batch;
+    struct gf_error error = {0};
+    reset_world();
+    chain = "blur,invert";
+    FILE *const file = fopen(in_folder("in/05a.pfm"), "wb");
+    assert_non_null(file);
+    fputs("PF\n2 2\n-1\n", file);
+    assert_int_equal(fwrite(pixels, sizeof pixels, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+    assert_ok("run", run(GF_DEVICE_AUTO, 1, 1, &batch, &error), &error);
+    assert_int_equal(unlink(in_folder("out/05a.pfm")), 0);
+    assert_int_equal(right_outputs(), PICTURES);
+    assert_int_equal(batch.done, PICTURES + 1);
+    assert_int_equal(world.warnings + world.errors, 0);
+    assert_true(world.on_cpu == 1 && world.opened[0] == 2);
+    assert_int_equal(run(GF_DEVICE_CUDA, 1, 1, &batch, &error), GF_ERROR_UNAVAILABLE);
+    assert_non_null(strstr(world.said[0], "floats are filtered on the CPU only (--device=cpu)"));
+    assert_true(batch.done == PICTURES && batch.failed == 1 && world.on_cpu == 0);
+    assert_int_equal(right_outputs(), PICTURES);
+    unlink(in_folder("in/05a.pfm"));
+    chain = usual;
+}
+
 /* ---- the shared budget ---- */
 
 struct visitor {
@@ -393,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_all_devices_fail),
         cmocka_unit_test(test_a_device_that_is_not_there),
         cmocka_unit_test(test_a_device_that_is_too_small),
+        cmocka_unit_test(test_a_picture_of_floats),
         cmocka_unit_test(test_memory_budget),
         cmocka_unit_test(test_fingerprints),
     };

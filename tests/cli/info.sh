@@ -126,6 +126,11 @@ run 4 gpufilter --info=statistics -i cut.png
 stderr_like 'cut.png: truncated'
 stdout_has '^{"file":"cut.png","error":"cut.png: truncated'
 
+begin "statistics are of integers"
+gpufilter -i in.png -o float.pfm float
+run 4 gpufilter --info=statistics -i float.pfm
+stderr_is 'gpufilter: float.pfm: its samples are floats, which have no levels'
+
 begin "statistics have a form for people and one for programs, wherever they go"
 run 0 gpufilter --info=statistics:table -i in.png
 stdout_has '^green  *[0-9]*\.\.[0-9]*, mean '

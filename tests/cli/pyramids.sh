@@ -35,6 +35,16 @@ gpufilter -i small.png -o half.png 'resize=50%:kernel=area'
 run 0 gpufilter -i small.png -o small.dzi --format=png
 run 0 gpufilter --compare=half.png -i small_files/5/0_0.png
 
+begin "levels of floats are those of the integers that they become"
+run 0 gpufilter -i odd.png -o wide.dzi --format=jpeg
+gpufilter -i odd.png -o float.pfm float
+run 0 gpufilter -i float.pfm -o float.dzi --format=jpeg
+silent
+run 0 diff -r wide_files float_files
+silent
+run 0 gpufilter -i float.pfm -o beyond.dzi exposure=3
+stderr_like 'warning: beyond.dzi: .* outside of 0..1, and are clamped'
+
 begin "the usual tiles are JPEGs of 254 pixels; options choose others"
 run 0 gpufilter -i odd.png -o usual.dzi
 grep -q 'Format="jpeg"' usual.dzi || problem "no JPEG in $(cat usual.dzi)"

@@ -467,6 +467,8 @@ static void test_windows(void **state)
         check_window(same_size[i], NAN);
         check_window(same_size[i], INFINITY);
         check_window(same_size[i], -INFINITY);
+        check_window(same_size[i], 3e38f);
+        check_window(same_size[i], -1e-42f);
     }
 }
 
@@ -535,6 +537,8 @@ static void test_refusals(void **state)
         assert_int_equal(out.format.bits, 16);
         gf_image_free(&out);
     }
+    assert_int_equal(try("blur:region=1 1 5 5", &floats, &out), GF_ERROR_UNFIT);
+    assert_int_equal(try("float,blur:region=1 1 5 5", &bytes, &out), GF_ERROR_USAGE);
     assert_int_equal(try("crop=10:10:gravity=attention", &floats, &out), GF_ERROR_UNFIT);
     assert_int_equal(try("resize=10:10:like=pillow", &floats, &out), GF_ERROR_UNFIT);
     assert_string_equal(
@@ -564,7 +568,7 @@ static void test_devices(void **state)
     assert_ok("chain", gf_chain_parse("blur", &chain, &error), &error);
     assert_int_equal(gf_plan_make_for(&chain, floats_of(3, 16), &request, &plan, &error),
                      GF_ERROR_UNAVAILABLE);
-    assert_string_equal(error.text, "floats are filtered on the CPU only (--device=cpu)");
+    assert_string_equal(error.text, "floats are filtered on the CPU only (options.device=cpu)");
     gf_chain_free(&chain);
 }
 

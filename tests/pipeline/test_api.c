@@ -121,7 +121,7 @@ static void test_batches_without_a_device(void **state)
 {
     unsigned char pixels[30] = {0};
     struct gf_options options = gf_options_default();
-    struct gf_image image = {{3, 3, 3, 8}, 9, pixels, false};
+    struct gf_image image = {{3, 3, 3, 8, GF_SAMPLES_INTEGER}, 9, pixels, false};
     const void *const data[] = {pixels};
     struct gf_pipeline *pipeline;
     void *result = NULL;
@@ -293,7 +293,7 @@ static void test_wrong_options(void **state)
     ASSERT_OPTION_REFUSED(host_memory, (enum gf_host_memory)2, "2 is outside 0..1");
     ASSERT_OPTION_REFUSED(transfer, (enum gf_transfer)(-1), "-1 is outside 0..1");
     ASSERT_OPTION_REFUSED(codec, (enum gf_codec)3, "3 is outside 0..2");
-    ASSERT_OPTION_REFUSED(format, GF_FILE_COUNT, "20 is outside 0..19");
+    ASSERT_OPTION_REFUSED(format, (enum gf_file_format)20, "20 is outside 0..19");
     ASSERT_OPTION_REFUSED(quality, 1000, "1000 is outside 1..100");
     ASSERT_OPTION_REFUSED(quality, 0, "0 is outside 1..100");
     ASSERT_OPTION_REFUSED(subsampling, (enum gf_subsampling)9, "9 is outside 0..3");
@@ -455,8 +455,8 @@ static void test_format_of_the_result(void **state)
     assert_int_equal(gf_file_format_of(to.data, to.size), GF_FILE_PAM);
     gf_free(to.data);
     void *data;
-    assert_usage(gf_pipeline_run_bytes(pipeline, from.data, from.size, GF_FILE_COUNT, &data,
-                                       &to.size, &failure),
+    assert_usage(gf_pipeline_run_bytes(pipeline, from.data, from.size, (enum gf_file_format)20,
+                                       &data, &to.size, &failure),
                  "format=20 is outside 0..19");
     free(from.data);
     gf_pipeline_close(pipeline);

@@ -251,6 +251,46 @@ static void test_redone_on_cpu(void **state)
     picture_free(&input);
 }
 
+/* The CPU filters floats; for the next picture of integers a device is chosen anew. */
+static void test_floats_leave_the_device(void **state)
+{
+    struct gf_image input = picture_random(format_of(40, 30, 3, 8), 0, 1), floats, output = {0};
+    struct gf_format format = format_of(20, 10, 3, 32);
+    struct gf_error error = {0};
+    struct warnings warnings = {0};
+    struct fake_device device;
+    format.samples = GF_SAMPLES_FLOAT;
+    assert_ok("floats", gf_image_alloc(&floats, format, &error), &error);
+    memset(floats.data, 0, floats.pitch * 10);
+    fake_open(&device);
+    struct gf_pipeline *pipeline = open_on(&device, "blur,hflip", GF_DEVICE_AUTO, &warnings);
+    for (int run = 0; run < 4; run++) {
+        if (run % 2) {
+            assert_result(pipeline, "blur,hflip", &input);
+            assert_null(strstr(gf_pipeline_profile(pipeline)->reason, "floats"));
+            continue;
+        }
+        assert_ok("floats", gf_pipeline_run_image(pipeline, &floats, &output, &error), &error);
+        assert_true(gf_is_float(output.format));
+        assert_non_null(strstr(gf_pipeline_profile(pipeline)->device, "cpu"));
+        if (!run)
+            assert_non_null(strstr(gf_pipeline_profile(pipeline)->reason, "floats"));
+        gf_image_free(&output);
+    }
+    gf_pipeline_close(pipeline);
+    assert_int_equal(warnings.count, 0);
+    pipeline = open_on(&device, "blur,hflip", GF_DEVICE_CUDA, &warnings);
+    assert_int_equal(gf_pipeline_run_image(pipeline, &floats, &output, &error),
+                     GF_ERROR_UNAVAILABLE);
+    assert_null(output.data);
+    assert_result(pipeline, "blur,hflip", &input);
+    assert_string_equal(gf_pipeline_profile(pipeline)->device, "fake:0");
+    gf_pipeline_close(pipeline);
+    fake_assert_clean("floats", &device);
+    gf_image_free(&floats);
+    picture_free(&input);
+}
+
 static void test_no_device(void **state)
 {
     struct gf_image input = picture_random(format_of(40, 30, 1, 8), 0, 1), output = {0};
@@ -396,17 +436,12 @@ static void test_read_once_from_the_caller(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_truncated_source),
-        cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_failing_device),
-        cmocka_unit_test(test_device_out_of_memory),
-        cmocka_unit_test(test_smaller_bands),
-        cmocka_unit_test(test_device_too_small),
-        cmocka_unit_test(test_redone_on_cpu),
-        cmocka_unit_test(test_no_device),
-        cmocka_unit_test(test_no_partial_output),
-        cmocka_unit_test(test_read_again),
-        cmocka_unit_test(test_read_once_from_the_caller),
+        cmocka_unit_test(test_truncated_source), cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_failing_device),   cmocka_unit_test(test_device_out_of_memory),
+        cmocka_unit_test(test_smaller_bands),    cmocka_unit_test(test_device_too_small),
+        cmocka_unit_test(test_redone_on_cpu),    cmocka_unit_test(test_floats_leave_the_device),
+        cmocka_unit_test(test_no_device),        cmocka_unit_test(test_no_partial_output),
+        cmocka_unit_test(test_read_again),       cmocka_unit_test(test_read_once_from_the_caller),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -18,7 +18,8 @@ static struct gf_image picture(int channels, int bits)
 {
     for (size_t i = 0; i < sizeof pixels; i++)
         pixels[i] = (unsigned char)(i * 151 + i / 7);
-    return (struct gf_image){{WIDTH, HEIGHT, channels, bits}, PITCH, pixels, false};
+    return (struct gf_image){
+        {WIDTH, HEIGHT, channels, bits, GF_SAMPLES_INTEGER}, PITCH, pixels, false};
 }
 
 static int sample_of(const struct gf_image *image, int x, int y, int c)
@@ -144,10 +145,11 @@ static void test_patches(void **state)
                          side = patch * merge;
         static unsigned char samples[40 * 40 * 8];
         static float is[40 * 40 * 16], planes[40 * 40 * 4];
-        const struct gf_image image = {{5 * side, 2 * side, row[3], i % 2 ? 8 : 16},
-                                       (size_t)(5 * side * row[3] * 2),
-                                       samples,
-                                       false};
+        const struct gf_image image = {
+            {5 * side, 2 * side, row[3], i % 2 ? 8 : 16, GF_SAMPLES_INTEGER},
+            (size_t)(5 * side * row[3] * 2),
+            samples,
+            false};
         const int channels = row[4] ? row[4] : row[3], width = 5 * side, height = 2 * side;
         assert_true(width <= 40 && width * height * channels * temporal <= 40 * 40 * 16);
         for (size_t k = 0; k < sizeof samples; k++)
@@ -256,9 +258,12 @@ static void test_from_numbers(void **state)
     enum { ALL = 65536, LARGEST = 0x3c00 };
     static float floats[ALL];
     static uint16_t from[ALL], samples[ALL];
-    const struct gf_image all = {{256, 256, 1, 16}, 512, (unsigned char *)from, false};
-    const struct gf_image back = {{256, 256, 1, 16}, 512, (unsigned char *)samples, false};
-    const struct gf_image halves = {{1, LARGEST + 1, 1, 16}, 2, (unsigned char *)samples, false};
+    const struct gf_image all = {
+        {256, 256, 1, 16, GF_SAMPLES_INTEGER}, 512, (unsigned char *)from, false};
+    const struct gf_image back = {
+        {256, 256, 1, 16, GF_SAMPLES_INTEGER}, 512, (unsigned char *)samples, false};
+    const struct gf_image halves = {
+        {1, LARGEST + 1, 1, 16, GF_SAMPLES_INTEGER}, 2, (unsigned char *)samples, false};
     for (int i = 0; i < ALL; i++)
         from[i] = (uint16_t)i;
     const struct gf_numbers form = {.scale = 255};
@@ -275,8 +280,12 @@ static void test_from_numbers(void **state)
 static void test_ranges(void **state)
 {
     uint16_t samples[4];
-    const struct gf_image four = {{2, 1, 2, 16}, 8, (unsigned char *)samples, false},
-                          bytes = {{2, 1, 2, 8}, 8, (unsigned char *)samples, false};
+    const struct gf_image four = {{2, 1, 2, 16, GF_SAMPLES_INTEGER},
+                                  8,
+                                  (unsigned char *)samples,
+                                  false},
+                          bytes = {
+                              {2, 1, 2, 8, GF_SAMPLES_INTEGER}, 8, (unsigned char *)samples, false};
     const float some[] = {-1, 0, 1, 1.5f}, far[] = {0, 0, 0, 255}, nan[] = {0, 0, NAN, 0},
                 edge[] = {0, 0, 2, 0};
     assert_int_equal(gf_image_from_numbers(some, GF_NUMBER_FLOAT32, -1, 1, &four, &failure), GF_OK);

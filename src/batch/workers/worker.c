@@ -353,24 +353,35 @@ static int device_beside_helper(const struct gf_batch_worker *worker)
     return device == worker->device ? -1 : device;
 }
 
+/* Whether a device of this process, which is whole, has refused the worker's file for its floats.
+ */
+static bool refused_floats(const struct gf_batch_worker *worker, enum gf_status failure)
+{
+    return failure == GF_ERROR_UNAVAILABLE && worker->pipeline &&
+           gf_pipeline_refused_floats(worker->pipeline);
+}
+
 /* Moves the worker, after a failure of its device, to another device or to the CPU, which then
- * filters the file again. Returns false if there is none. A device that is out of memory is tried
- * again with the next picture; a device that has failed is never used again. The end of a helper is
- * noted once, although it fails the pictures of several workers. */
+ * filters the file again. Returns false if there is none. A device that is out of memory, or takes
+ * no floats, is tried again with the next picture; one that has failed is never used again. The end
+ * of a helper is noted once, although it fails the pictures of several workers. */
 static bool change_device(struct gf_batch_worker *worker, enum gf_status failure,
                           const struct gf_error *why)
 {
     struct gf_batch *const batch = worker->batch;
+    const bool floats = refused_floats(worker, failure);
     const bool broken = failure == GF_ERROR_DEVICE ||
-                        (failure == GF_ERROR_UNAVAILABLE && batch->devices.falls_back);
-    if (worker->device < 0 || (!broken && failure != GF_ERROR_DEVICE_MEMORY))
+                        (failure == GF_ERROR_UNAVAILABLE && !floats && batch->devices.falls_back);
+    if (worker->device < 0 || (!broken && !floats && failure != GF_ERROR_DEVICE_MEMORY))
         return false;
     struct gf_batch_device *const failed = &batch->devices.device[worker->device];
     const bool helped = worker->device >= batch->devices.here;
     pthread_mutex_lock(&batch->lock);
     const bool noted = failure == GF_ERROR_UNAVAILABLE || (broken && helped && failed->failed);
     failed->failed |= broken;
-    const int device = broken ? other_device(worker) : helped ? device_beside_helper(worker) : -1;
+    const int device = broken              ? other_device(worker)
+                       : helped && !floats ? device_beside_helper(worker)
+                                           : -1;
     pthread_mutex_unlock(&batch->lock);
     if (device < 0 && !batch->devices.falls_back)
         return false;
@@ -542,7 +553,7 @@ static void do_input(struct gf_batch_worker *worker)
     bool ends = gf_batch_is_single(request);
     for (int k = 0; k < gf_batch_outputs(request); k++) {
         const enum gf_status status = worker->result[k].status;
-        ends |= status == GF_ERROR_UNAVAILABLE ||
+        ends |= (status == GF_ERROR_UNAVAILABLE && !refused_floats(worker, status)) ||
                 (gf_batch_output_at(request, k).name->is_stdout && status == GF_ERROR_OUTPUT);
     }
     gf_batch_end_item(worker, telling_result(worker), ends);

@@ -585,6 +585,23 @@ static enum gf_status set_tiles(struct layout_store *store, const struct gf_meta
                : gf_fail_memory(error);
 }
 
+/* Opens a pyramid of floats: its levels and tiles are made of integers. */
+static enum gf_status open_for_floats(struct gf_output *output, enum gf_file_format file_format,
+                                      struct gf_format format, const struct gf_metadata *metadata,
+                                      const struct gf_options *options, struct gf_sink **sink,
+                                      struct gf_error *error)
+{
+    const struct gf_file_type *const type = gf_file_type(file_format);
+    const int depth = gf_depth_in_file(type, format, metadata ? metadata->bits : 0, options);
+    GF_TRY(gf_tiles_sink_open(output, file_format, gf_depth_rows(type, format, depth), metadata,
+                              options, sink, error));
+    const struct gf_sink *const tiles = *sink;
+    GF_TRY(gf_depth_sink_open(type, format, depth, gf_output_name(output), options, sink, error));
+    (*sink)->levels = tiles->levels;
+    (*sink)->level_count = tiles->level_count;
+    return GF_OK;
+}
+
 enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format file_format,
                                   struct gf_format format, const struct gf_metadata *metadata,
                                   const struct gf_options *options, struct gf_sink **sink,
@@ -595,6 +612,8 @@ enum gf_status gf_tiles_sink_open(struct gf_output *output, enum gf_file_format 
     const char *const name = gf_output_name(output);
     if (!tiles_plan(name, format, options, &pyramid))
         return gf_sink_open(output, file_format, format, metadata, options, sink, error);
+    if (gf_is_float(format))
+        return open_for_floats(output, file_format, format, metadata, options, sink, error);
     GF_TRY(gf_pyramid_choose(options, &choice, error));
     if (metadata && metadata->inks)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: viewers show no tiles of CMYK: --to-icc=srgb",

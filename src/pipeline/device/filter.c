@@ -300,7 +300,7 @@ static enum gf_status form_of_images(const struct gf_image *images, int count,
         const struct gf_format format = images[i].format;
         struct gf_error why;
         GF_TRY(gf_image_check(&images[i], "picture", error));
-        if (format.channels != first.channels || format.bits != first.bits ||
+        if (format.channels != first.channels || !gf_same_samples(format, first) ||
             (!has_patches && (format.width != first.width || format.height != first.height)))
             return gf_fail(error, GF_ERROR_UNFIT, "[%d]: its format is not that of [0]", i);
         if (i && !has_patches)

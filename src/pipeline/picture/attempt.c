@@ -611,12 +611,14 @@ void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_ta
         calloc(1, sizeof *attempt + (size_t)count * sizeof *attempt->branch);
     struct gf_error failure = {0};
     enum gf_status status = attempt ? GF_OK : gf_fail_memory(&failure);
+    if (!status && !task[0].source)
+        status = gf_pipeline_return_to_device(pipeline, &failure);
     pipeline->band_rows = pipeline->options.band_rows;
-    pipeline->device_codec_used = pipeline->no_device_codec = false;
+    pipeline->device_codec_used = pipeline->no_device_codec = pipeline->has_floats = false;
     pipeline->described_plan = NULL;
     pipeline->hold = GF_HOLD_ON_DEVICE;
     const double outer = gf_pipeline_begin_time(pipeline, &task[0]);
-    if (attempt) {
+    if (!status) {
         attempt->pipeline = pipeline;
         attempt->first_span = pipeline->spans.count;
         attempt->count = count;

@@ -280,7 +280,10 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
     /* Only the last part of the chain converts to sRGB. */
     request.to_srgb &= task->destination || task->output;
     request.on_device = pipeline->on_cuda;
-    GF_TRY(make_plan(pipeline, chain, in, &request, plan, error));
+    enum gf_status status = make_plan(pipeline, chain, in, &request, plan, error);
+    pipeline->has_floats |= status == GF_ERROR_UNAVAILABLE && pipeline->on_cuda && gf_is_float(in);
+    if (status)
+        return status;
     const char *const name = task->input ? gf_input_name(task->input) : "picture";
     GF_TRY(check_sizes(pipeline, name, plan, error));
     warn_of_idle(pipeline, name, plan);

@@ -54,7 +54,6 @@ const struct gf_filter gf_limit_to_alpha = {
     .name = "limit",
     .summary = "premultiplied colour limited to alpha",
     .kind = GF_POINT,
-    .takes_floats = true,
     .point = limit_point,
 };
 

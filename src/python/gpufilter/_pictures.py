@@ -48,9 +48,9 @@ class Image:
     _metadata = None
 
     def __init__(self, image, metadata=None):
+        self._image, self._metadata = image, metadata
         if image.format.samples:
             raise usage("the result has floats, which no Image holds: end the chain with integer")
-        self._image, self._metadata = image, metadata
 
     @property
     def shape(self):
