@@ -1,0 +1,80 @@
+"""What `make bench-pairs` runs: how long the program takes to tell how alike pictures look, whole processes, files in memory.
+
+Arguments: the program. Environment:
+  BENCH_PAIRS="200 2000"  the numbers of pairs, crops of 1920x1080 of one photograph
+  BENCH_DIR=/dev/shm      where all files lie
+  RESULTS=FILE.txt        where the table goes (tests/bench/results/pairs-DATE.txt)
+  GF_COMMIT=NAME          the commit, where git does not know it
+Each row is the median of three runs. On a GPU the scores must be the CPU's.
+"""
+import concurrent.futures
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+import looks
+
+program = os.path.realpath(sys.argv[1])
+here = os.path.dirname(os.path.realpath(__file__))
+folder = looks.work.name
+gpu = re.search(r"^cuda:0 +(.*)", subprocess.run([program, "--devices"], capture_output=True, text=True).stdout, re.M)
+facts = looks.facts()
+lines = [f"# {facts['date']}, commit {facts['commit']}, {facts['threads']} x {facts['cpu']}, {gpu[1] if gpu else 'no GPU'}",
+         f"{'':60}{'ms':>8}{'pairs/s':>9}"]
+print(*lines, sep="\n")
+
+
+def run(*words):
+    return looks.output(program, "-q", *words)
+
+
+def row(name, pairs, words, wanted=None):
+    """A row for a run of the program, whose output must be `wanted`; returns the output."""
+    times = []
+    for _ in range(3):
+        start = time.monotonic()
+        told = run(*words)
+        times.append(time.monotonic() - start)
+    if wanted not in (None, told):
+        raise SystemExit(f"{name}: other scores than by the CPU")
+    seconds = statistics.median(times)
+    lines.append(f"{name:60}{1e3 * seconds:8.0f}{pairs / seconds:9.1f}")
+    print(lines[-1], flush=True)
+    return told
+
+
+def crop(n):
+    run("--device=cpu", "--threads=1", "-i", f"{folder}/large.ppm", "-o", f"{folder}/{pairs}/png/{n}.png",
+        f"crop=1920:1080:{n % 640}:{n % 400}")
+
+
+run("-i", os.path.join(here, "../../samples/harbour.png"), "-o", f"{folder}/large.ppm", "resize=2600:1500")
+run("-i", f"{folder}/large.ppm", "-o", f"{folder}/a.jpg", "--quality=95", "resize=7680:4320")
+run("-i", f"{folder}/a.jpg", "-o", f"{folder}/b.jpg", "--quality=75")
+devices = ["cpu", "cuda"] if gpu else ["cpu"]
+for pairs in map(int, os.environ.get("BENCH_PAIRS", "200 2000" if gpu else "20").split()):
+    os.makedirs(f"{folder}/{pairs}/png")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(crop, range(pairs)))
+    for quality in (80, 95):
+        run("--device=cpu", "-i", f"{folder}/{pairs}/png", "-o", f"{folder}/{pairs}/{quality}", "--format=jpeg", f"--quality={quality}")
+    for of, other in (("png", 80), ("95", 80)):
+        told = None
+        for device in devices:
+            told = row(f"{pairs} pairs of 1080p, {'PNG' if of == 'png' else 'JPEG'} and JPEG, {device}", pairs,
+                       (f"--device={device}", f"--compare={folder}/{pairs}/{of}:json:measures=ssimulacra2", f"{folder}/{pairs}/{other}"), told)
+told = None
+for device in devices:
+    told = row(f"a pair of 33-megapixel JPEGs, {device}", 1,
+               (f"--device={device}", f"--compare={folder}/a.jpg:json:measures=ssimulacra2", f"{folder}/b.jpg"), told)
+for device in devices:
+    row(f"33 megapixels to a JPEG with --target=ssimulacra2:80, {device}", 1,
+        (f"--device={device}", "--target=ssimulacra2:80", "-i", f"{folder}/a.jpg", "-o", f"{folder}/c.jpg"))
+for encoder in ("libjpeg", "perceptual"):
+    row(f"33 megapixels to a JPEG by {encoder}", 1,
+        ("--device=cpu", f"--jpeg-encoder={encoder}", "-i", f"{folder}/a.jpg", "-o", f"{folder}/c.jpg"))
+with open(looks.results("pairs").replace(".json", ".txt"), "w", encoding="utf-8") as file:
+    print(*lines, sep="\n", file=file)
