@@ -121,7 +121,7 @@ static inline struct picture smooth_picture(int width, int height, int channels,
 static enum gf_status read_rows_of(struct gf_source *source, unsigned char *data)
 {
     const struct gf_format format = source->format;
-    const size_t row = gf_row_bytes(format), pitch = row + 6;
+    const size_t row = gf_row_bytes(format), pitch = row + (format.bits == 32 ? 12 : 6);
     unsigned char *const band = malloc(3 * pitch);
     enum gf_status status = GF_OK;
     for (int y = 0; !status && y < format.height; y += 3) {

@@ -235,6 +235,11 @@ void gf_jpeg_perceptual_configure(struct gf_jpeg_perceptual *encoder,
 /* libjpeg has the arrays as a whole in memory, where their rows stay in their places. */
 void gf_jpeg_perceptual_start(struct gf_jpeg_perceptual *encoder, struct jpeg_compress_struct *jpeg)
 {
+#if JPEG_LIB_VERSION >= 70
+    jpeg->jpeg_width = jpeg->image_width;
+    jpeg->jpeg_height = jpeg->image_height;
+    jpeg->min_DCT_h_scaled_size = jpeg->min_DCT_v_scaled_size = DCTSIZE;
+#endif
     jpeg_write_coefficients(jpeg, encoder->array);
     for (int c = 0; c < encoder->components; c++) {
         for (int y = 0; y < block_rows(encoder, c); y++)
@@ -294,9 +299,9 @@ static void sharpen(const float *restrict above, const float *restrict row,
 GF_TARGET_CLONES
 static void correct(float *restrict y, const float *restrict cb, const float *restrict cr,
                     const float *restrict near_cb, const float *restrict far_cb,
-                    const float *restrict near_cr, const float *restrict far_cr, size_t count)
+                    const float *restrict near_cr, const float *restrict far_cr, ptrdiff_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (ptrdiff_t i = 0; i < count; i++) {
         const float blue = gf_look_between(near_cb[i], far_cb[i]),
                     blue_before = gf_look_between(near_cb[i - 1], far_cb[i - 1]),
                     blue_after = gf_look_between(near_cb[i + 1], far_cb[i + 1]),
