@@ -2,6 +2,7 @@
  * file's layout, the compression and the kind of pixels. */
 #include "codec/codec_test.h"
 
+#ifdef GF_LIBRARY_tiff
 #include <math.h>
 
 #include "codec/common/pyramid/pyramid.h"
@@ -413,7 +414,7 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct gf_file_type *const type = gf_file_type(GF_FILE_TIFF);
-    if (!type->library || gf_library_load(type->library, "TIFF", GF_ERROR_UNAVAILABLE, &failure)) {
+    if (gf_library_load(type->library, "TIFF", GF_ERROR_UNAVAILABLE, &failure)) {
         puts("1..1\nok 1 # SKIP there is no libtiff");
         return 0;
     }
@@ -426,3 +427,13 @@ int main(void)
     };
     return cmocka_run_group_tests_name("tiff tiles", tests, make_folder, remove_folder);
 }
+
+#else
+
+int main(void)
+{
+    puts("1..1\nok 1 # SKIP this build has no libtiff");
+    return 0;
+}
+
+#endif
