@@ -14,11 +14,11 @@ endif
 -include $(BUILD)/config.mk
 unset = $(filter undefined,$(origin $1))
 
-# What was found, and not chosen, is looked for again by a build where a header or package has come since.
+# What was found, and not chosen, is looked for again by a build where a header, a package or another way of looking has come since.
 FOUND := ISAL LCMS NVDEC FORMATS PKG_CFLAGS PKG_LIBS
 CHOSEN := $(sort $(CHOSEN) $(foreach s,$(FOUND),$(if $(filter command environment,$(origin $s)),$s)))
 ifneq ($(and $(wildcard $(BUILD)/config.mk),$(filter all demo test test-only python wheel-folder,$(or $(MAKECMDGOALS),all))),)
-LOOKED_AGAIN := $(shell find /usr/include $$(pkg-config --variable=pc_path pkg-config | tr : ' ') -maxdepth 0 -newer $(BUILD)/config.mk 2>/dev/null)
+LOOKED_AGAIN := $(shell find tests/formats.sh /usr/include $$(pkg-config --variable=pc_path pkg-config | tr : ' ') -maxdepth 0 -newer $(BUILD)/config.mk 2>/dev/null)
 $(if $(LOOKED_AGAIN),$(foreach s,$(filter-out $(CHOSEN),$(FOUND)),$(eval undefine $s)))
 endif
 

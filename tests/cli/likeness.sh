@@ -211,13 +211,15 @@ run 0 gpufilter --compare=json:measures=largest 'a.y4m[all]' - <a.y4m
 printf '{"file":"-[%s]","largest":0,"equal":true}\n' 0 1 2 >expected
 printf '{"pairs":3,"means":{"largest":0},"worst":{"largest":0},"equal":true}\n' >>expected
 same stdout expected
-run 0 gpufilter -q -i q30.ppm -i q60.ppm -o a.gif --fps=5
-run 0 gpufilter -q -i q30.ppm -o b.gif
-run 0 gpufilter --compare=max-largest=0 "a.gif[0..1]" a.gif
-run 4 gpufilter --compare=max-mean=255 'a.gif[all]' b.gif
-stderr_is 'gpufilter: b.gif has 1 picture, and a.gif[all] has more'
-run 2 gpufilter --compare='a.gif[all]' a.gif -o out.png
-stderr_is "gpufilter: --compare draws two pictures, not several: 'out.png'"
+if gpufilter --version | grep -q '^formats:.*GIF'; then
+    run 0 gpufilter -q -i q30.ppm -i q60.ppm -o a.gif --fps=5
+    run 0 gpufilter -q -i q30.ppm -o b.gif
+    run 0 gpufilter --compare=max-largest=0 "a.gif[0..1]" a.gif
+    run 4 gpufilter --compare=max-mean=255 'a.gif[all]' b.gif
+    stderr_is 'gpufilter: b.gif has 1 picture, and a.gif[all] has more'
+    run 2 gpufilter --compare='a.gif[all]' a.gif -o out.png
+    stderr_is "gpufilter: --compare draws two pictures, not several: 'out.png'"
+fi
 
 begin "--compare=WORDS takes both pictures behind it, with any words"
 run 0 gpufilter --compare=measures=psnr in.ppm in.ppm

@@ -139,7 +139,8 @@ static void test_pfm(void **state)
 static void test_round_trips(void **state)
 {
     static const char *const names[] = {"a.pfm", "a.npy", "a.tif"};
-    for (int n = 0; n < 3; n++)
+    const int count = gf_file_type(GF_FILE_TIFF)->library ? 3 : 2;
+    for (int n = 0; n < count; n++)
         for (int kind = 0; kind < 16; kind++) {
             struct gf_options options = plain_options();
             const bool half = kind & 4 && n, gray = kind & 1 && !n;

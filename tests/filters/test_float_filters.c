@@ -520,7 +520,7 @@ static void test_refusals(void **state)
                                           "median=2",
                                           "bilateral",
                                           "clahe",
-                                          "icc=display-p3",
+                                          "dilate",
                                           "affine=1.1 0/0 1",
                                           "threshold",
                                           "overlay=tests/none.png"};

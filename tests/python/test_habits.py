@@ -110,10 +110,10 @@ class Habits(unittest.TestCase):
             image.resize((3, 3))
         self.assertFalse(hasattr(image, "no_such_attribute"))
         with tempfile.TemporaryDirectory() as folder:
-            for name in (f"{folder}/a.JPG", os.fsencode(f"{folder}/b.png"), pathlib.Path(folder, "c.tif")):
+            for name in (f"{folder}/a.JPG", os.fsencode(f"{folder}/b.png"), pathlib.Path(folder, "c.qoi")):
                 image.save(name)
                 self.assertEqual(gf.open(name).shape, image.shape)
-            self.assertEqual(sorted(os.listdir(folder)), ["a.JPG", "b.png", "c.tif"])
+            self.assertEqual(sorted(os.listdir(folder)), ["a.JPG", "b.png", "c.qoi"])
             with self.assertRaisesRegex(gf.UsageError, "format= is one of png"):
                 image.save(f"{folder}/a.xyz")
             found = gf.info(pathlib.Path(folder, "a.JPG"))
