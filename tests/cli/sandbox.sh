@@ -9,7 +9,7 @@ begin "pictures, metadata and warnings are the same with and without cells"
 for each in $(gpufilter --format=? 2>&1 | sed 's/.*none of //; s/,//g') heic raw; do
     case $each in
     heic) gpufilter --version | grep -q '^formats:.*HEIC' && command -v heif-enc >/dev/null && heif-enc -q 50 -o x.heic in.png >/dev/null 2>&1 ;;
-    gif) printf 'GIF89a\1\0\1\0\200\0\0\377\377\377\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0' >x.gif ;;
+    gif) ! gpufilter --version | grep -q '^formats:.*GIF' || printf 'GIF89a\1\0\1\0\200\0\0\377\377\377\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0' >x.gif ;;
     raw) ! gpufilter --version | grep -q "^formats: .*camera raw" || camera_dng >x.raw ;;
     *) gpufilter -q -i in.png -o x.$each hflip 2>/dev/null ;;
     esac
