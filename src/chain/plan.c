@@ -74,8 +74,10 @@ static enum gf_status bind_kernel(struct gf_stage *stage, const struct gf_plan_i
                                   struct gf_error *error)
 {
     stage->variant = item->variant;
-    const char *const why =
-        item->variant && item->variant->refuses ? item->variant->refuses(stage) : NULL;
+    const char *const why = !item->variant               ? NULL
+                            : gf_stage_has_floats(stage) ? "takes no floats"
+                            : item->variant->refuses     ? item->variant->refuses(stage)
+                                                         : NULL;
     return why ? gf_fail(error, GF_ERROR_USAGE, "%s: variant=%s %s", item->written->name,
                          item->variant->name, why)
                : GF_OK;
@@ -450,12 +452,18 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
     return status;
 }
 
-static bool has_floats(const struct gf_plan *plan)
+/* Fails if a device has no kernels for the floats of a stage. */
+static enum gf_status check_float_kernels(const struct gf_plan *plan, struct gf_error *error)
 {
-    bool has = gf_is_float(plan->in);
-    for (int i = 0; i < plan->stage_count; i++)
-        has |= gf_is_float(plan->stage[i].out);
-    return has;
+    for (int i = 0; i < plan->stage_count; i++) {
+        const struct gf_stage *const stage = &plan->stage[i];
+        if (gf_stage_has_floats(stage) &&
+            (!stage->filter->cuda_floats || gf_stage_statistic(stage)))
+            return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                           "%s: floats are filtered on the CPU only (options.device=cpu)",
+                           gf_filter_name(gf_stage_variants(stage)));
+    }
+    return GF_OK;
 }
 
 enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format in,
@@ -480,9 +488,8 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     if (!status && plan->fuses && !request->apart)
         status = gf_plan_fuse(plan, error);
     GF_THEN(status, gf_plan_cut_segments(plan, error));
-    if (!status && plan->on_device && has_floats(plan))
-        status = gf_fail(error, GF_ERROR_UNAVAILABLE,
-                         "floats are filtered on the CPU only (options.device=cpu)");
+    if (!status && plan->on_device)
+        status = check_float_kernels(plan, error);
     plan->icc = b.icc;
     free(b.item);
     if (status)

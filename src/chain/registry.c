@@ -147,13 +147,15 @@ const struct gf_filter *gf_stage_variants(const struct gf_stage *stage)
 
 gf_launcher *gf_stage_launcher(const struct gf_stage *stage)
 {
+    if (gf_stage_has_floats(stage) || !stage->filter->cuda)
+        return stage->filter->cuda_floats->launch;
     return stage->variant && stage->variant->launch ? stage->variant->launch
                                                     : stage->filter->cuda[0].launch;
 }
 
 enum gf_status gf_filter_check_kernels(const struct gf_filter *filter, struct gf_error *error)
 {
-    if (!filter->cpu || filter->cuda)
+    if (!filter->cpu || filter->cuda || filter->cuda_floats)
         return GF_OK;
     return gf_fail(error, GF_ERROR_UNAVAILABLE, "%s has no CUDA kernel and runs on the CPU only",
                    filter->name);

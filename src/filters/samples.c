@@ -28,11 +28,13 @@ static enum gf_status float_shape(const void *params, struct gf_format in, struc
     return GF_OK;
 }
 
+extern gf_launcher gf_samples_cuda;
+
 const struct gf_filter gf_float_filter = {
     .name = "float",
     .summary = "floating-point samples",
     .definition =
-        "v / M, so that what follows neither rounds to levels nor clamps. It runs on the CPU, and "
+        "v / M, so that what follows neither rounds to levels nor clamps. It "
         "computes in single precision.\nPowers and conversions of light make minus the result of "
         "-v where v is negative. curves is flat outside of 0..1. A NaN\nor an infinity stays "
         "within "
@@ -47,6 +49,7 @@ const struct gf_filter gf_float_filter = {
     .takes_no_region = true,
     .shape = float_shape,
     .cpu = convert,
+    .cuda_floats = GF_CUDA_FLOATS(gf_samples_cuda, NULL),
 };
 
 static enum gf_status integer_shape(const void *params, struct gf_format in, struct gf_format *out,
@@ -70,4 +73,5 @@ const struct gf_filter gf_integer_filter = {
     .takes_no_region = true,
     .shape = integer_shape,
     .cpu = convert,
+    .cuda_floats = GF_CUDA_FLOATS(gf_samples_cuda, NULL),
 };

@@ -278,6 +278,10 @@ struct gf_filter {
      * of gf_point, which run a list of operations. NULL, if there is cpu(): the filter has no
      * kernels, and its chains run on the CPU. */
     const struct gf_variant *cuda;
+    /* The kernels for a stage whose input or result has floats, and their scratch memory
+     * (GF_CUDA_FLOATS). The kernels above never get such a stage. NULL: it runs on the CPU
+     * alone. */
+    const struct gf_variant *cuda_floats;
     /* GF_STENCIL: what cuda_fused can do with these parameters: apply launch->before and
      * launch->after for 8-bit pictures without alpha, or read straight RGBA (GF_FUSES_ALPHA). The
      * planner sets no launch->before if the border is constant or wraps. NULL: nothing. */

@@ -80,6 +80,10 @@ size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows)
 {
     if (stage->variant && stage->variant->scratch)
         return stage->variant->scratch(stage, rows);
+    if (gf_stage_has_floats(stage))
+        return stage->filter->cuda_floats->scratch
+                   ? stage->filter->cuda_floats->scratch(stage, rows)
+                   : 0;
     return stage->filter->cuda_scratch ? stage->filter->cuda_scratch(stage, rows) : 0;
 }
 

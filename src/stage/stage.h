@@ -23,6 +23,12 @@ struct gf_stage {
     size_t constants_size;
 };
 
+/* Whether the stage reads or makes floats. */
+static inline bool gf_stage_has_floats(const struct gf_stage *stage)
+{
+    return gf_is_float(stage->in) || gf_is_float(stage->out);
+}
+
 /* Binds a filter to the format of its input, and lets its shape() set the format of the result. */
 enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *filter,
                              const void *params, struct gf_format in,

@@ -97,3 +97,6 @@ static inline int gf_variant_tolerance(const struct gf_variant *variant, int bit
  * GF_CUDA({GF_VARIANT("tiled", gf_blur_cuda, "...")}). Further variants, for study, are in
  * cuda/study/variants/variants.def. */
 #define GF_CUDA(...) ((const struct gf_variant[]){__VA_ARGS__, {0}})
+/* Declares the kernels for floats. scratch_ is NULL if they need no scratch memory. */
+#define GF_CUDA_FLOATS(launcher_, scratch_) \
+    (&(const struct gf_variant){.launch = GF_LAUNCHER(launcher_), .scratch = scratch_})

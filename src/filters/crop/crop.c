@@ -184,6 +184,7 @@ static const struct gf_filter window_filter = {
     .prepare = window_prepare,
     .cpu = crop_cpu,
     .cuda = CROP_KERNELS,
+    .cuda_floats = GF_CUDA_FLOATS(gf_crop_cuda, NULL),
 };
 
 extern const struct gf_filter gf_crop_filter;
@@ -229,6 +230,7 @@ const struct gf_filter gf_crop_filter = {
     .prepare = crop_prepare,
     .cpu = crop_cpu,
     .cuda = CROP_KERNELS,
+    .cuda_floats = GF_CUDA_FLOATS(gf_crop_cuda, NULL),
 };
 
 /* trim: removes borders of one colour. */

@@ -281,7 +281,7 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
     request.to_srgb &= task->destination || task->output;
     request.on_device = pipeline->on_cuda;
     enum gf_status status = make_plan(pipeline, chain, in, &request, plan, error);
-    if (status == GF_ERROR_UNAVAILABLE && pipeline->on_cuda && gf_is_float(in))
+    if (status == GF_ERROR_UNAVAILABLE && pipeline->on_cuda)
         pipeline->has_floats = true;
     if (status)
         return status;

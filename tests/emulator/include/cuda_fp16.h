@@ -1,4 +1,4 @@
-/* Pairs of numbers of half precision, by arithmetic of double precision, in which each operation is exact before it is
+/* Numbers of half precision and pairs of them, by arithmetic of double precision, in which each operation is exact before it is
  * rounded, except for sums of numbers of very different size. */
 #pragma once
 
@@ -8,6 +8,9 @@
 
 #include "emulated_vectors.h"
 
+struct __half {
+    uint16_t x;
+};
 struct alignas(4) __half2 {
     uint16_t x, y;
 };
@@ -77,3 +80,5 @@ static inline float2 __half22float2(__half2 v)
 {
     return {(float)emulated::half_value(v.x), (float)emulated::half_value(v.y)};
 }
+static inline float __half2float(__half v) { return (float)emulated::half_value(v.x); }
+static inline __half __float2half_rn(float v) { return {emulated::to_half(v)}; }
