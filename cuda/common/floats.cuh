@@ -47,7 +47,7 @@ static __device__ __forceinline__ void store_float(__half *to, float v)
 template <class Integer> static __device__ __forceinline__ void store_float(Integer *to, float v)
 {
     const float low = v > 0.0f ? v : 0.0f, limited = low < 1.0f ? low : 1.0f;
-    *to = (Integer)__float2int_rn(limited * sample_max<Integer>::value);
+    *to = (Integer)(int)rintf(limited * sample_max<Integer>::value);
 }
 
 /* Samples that a thread loads or stores at once, 16 bytes at most. */
