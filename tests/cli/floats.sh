@@ -31,3 +31,29 @@ run 4 gpufilter -i floats.pfm -o out.png median
 stderr_is 'gpufilter: floats.pfm: median: takes no floats; the filter integer before it makes samples of 16 bits'
 run 4 gpufilter --info=hash floats.pfm
 grep -q '^gpufilter: floats.pfm: its samples are floats, which have no hashes' stderr || problem "$(cat stderr)"
+
+begin "JPEG XL keeps floats, without losses to the last bit"
+if ! gpufilter --version | grep -q '^formats:.*JPEG XL'; then
+    skip "there is no libjxl in this build"
+else
+    for depth in 16f 32f; do
+        run 0 gpufilter -i in.ppm -o one.jxl --lossless --device=cpu "contrast=3,float=${depth%f},exposure=1"
+        run 0 gpufilter -i in.ppm -o one.npy --device=cpu "contrast=3,float=${depth%f},exposure=1"
+        run 0 gpufilter -i one.jxl -o two.npy --device=cpu
+        same one.npy two.npy
+        run 0 gpufilter --info one.jxl
+        stdout_has "^bits *${depth%f}\$"
+        stdout_has '^samples *float$'
+    done
+    run 0 gpufilter -i in.ppm -o one.jxl --lossless --device=cpu float,contrast=3,chromakey=red:0.1:0.05
+    run 0 gpufilter -i in.ppm -o one.npy --device=cpu float,contrast=3,chromakey=red:0.1:0.05
+    run 0 gpufilter -i one.jxl -o two.npy --device=cpu
+    same one.npy two.npy
+    # A target's measure takes integers, and so does an animation.
+    run 0 gpufilter -i one.npy -o target.jxl --target=ssimulacra2:60
+    run 0 gpufilter --info target.jxl
+    stdout_has '^samples *integer$'
+    run 0 gpufilter -i frames -o film.jxl --fps=5
+    run 0 gpufilter --info film.jxl
+    stdout_has '^samples *integer$'
+fi
