@@ -57,3 +57,23 @@ else
     run 0 gpufilter --info film.jxl
     stdout_has '^samples *integer$'
 fi
+
+begin "TIFFs of floats in tiles, and their levels"
+if ! gpufilter --version | grep -q '^formats:.*TIFF'; then
+    skip "there is no libtiff in this build"
+else
+    run 0 gpufilter -i in.ppm -o one.npy --device=cpu resize=90:70,float,contrast=3
+    run 0 gpufilter -i one.npy -o tiles.tif --tile-size=32
+    run 0 gpufilter -i tiles.tif -o two.npy
+    same one.npy two.npy
+    for layout in cog subifds; do
+        run 0 gpufilter -i one.npy -o levels.tif --pyramid=$layout --tile-size=16
+        run 0 gpufilter --info levels.tif
+        stdout_has '^levels *90x70 45x35 23x18 12x9$'
+        stdout_has '^samples *float$'
+        run 0 gpufilter -i levels.tif -o two.npy
+        same one.npy two.npy
+    done
+    run 4 gpufilter -i one.npy -o levels.tif --pyramid=cog:shrink=lanczos3
+    stderr_is 'gpufilter: levels.tif: levels of floats are means: shrink=area, or integers (--depth)'
+fi
