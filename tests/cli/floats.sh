@@ -77,3 +77,24 @@ else
     run 4 gpufilter -i one.npy -o levels.tif --pyramid=cog:shrink=lanczos3
     stderr_is 'gpufilter: levels.tif: levels of floats are means: shrink=area, or integers (--depth)'
 fi
+
+begin "--compare measures the differences of floats by their own numbers"
+# 0, 4, -1 and 0.25, and NaN and infinities of which two are equal.
+printf 'Pf\n2 2\n-1.0\n\0\0\0\0\0\0\200@\0\0\200\277\0\0\200>' >other.pfm
+printf 'Pf\n2 2\n-1.0\n\0\0\300\177\0\0\200\177\0\0\200\377\0\0\0?' >odd.pfm
+run 0 gpufilter --compare=floats.pfm:measures=largest,mean,psnr,relmse other.pfm
+printf 'largest  2\nmean     0.5625\npsnr     -0.07 dB\nrelmse   0.309473\n' >expected
+same stdout expected
+[ ! -s stderr ] || problem "a warning without reason: $(cat stderr)"
+run 0 gpufilter --compare=floats.pfm:measures=psnr:peak=10 other.pfm
+stdout_has '^psnr *19.93 dB$'
+run 1 gpufilter --compare=floats.pfm:max-largest=1.5 other.pfm
+run 0 gpufilter --compare=odd.pfm:measures=largest,mean,psnr,relmse:max-largest=0 odd.pfm
+run 0 gpufilter --compare=odd.pfm:measures=largest,relmse floats.pfm
+stdout_has '^largest *inf$'
+stdout_has '^relmse *inf$'
+run 2 gpufilter --compare=floats.pfm:peak=0 other.pfm
+# A picture of integers is 0..1 beside floats.
+run 0 gpufilter -i floats.pfm -o whole.png --depth=16
+run 0 gpufilter --compare=floats.pfm:measures=largest whole.png
+stdout_has '^largest *1$'
