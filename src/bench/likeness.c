@@ -35,7 +35,9 @@ enum {
     OF_SSIMULACRA2 = 1 << GF_MEASURE_SSIMULACRA2,
     OF_HVS = 1 << GF_MEASURE_PSNR_HVS_M,
     OF_DELTAE = 1 << GF_MEASURE_DELTAE2000,
-    OF_SRGB = OF_SSIMULACRA2 | OF_DELTAE /* they take samples for sRGB */
+    OF_SRGB = OF_SSIMULACRA2 | OF_DELTAE, /* they take samples for sRGB */
+    OF_DIFFERENCES = 1 << GF_MEASURE_LARGEST | 1 << GF_MEASURE_MEAN | 1 << GF_MEASURE_PSNR |
+                     1 << GF_MEASURE_RELMSE
 };
 
 /* Runs a stage on the whole picture, in one band. */
@@ -91,7 +93,10 @@ static enum gf_status take_room(struct gf_reading *reading, struct gf_error *err
     const struct gf_source *const source = reading->source;
     const unsigned measures = reading->measures;
     const uint64_t pixels = (uint64_t)source->format.width * (uint64_t)source->format.height,
-                   bytes = (uint64_t)gf_row_bytes(source->format) * (uint64_t)source->format.height;
+                   samples = pixels * (uint64_t)source->format.channels,
+                   bytes = gf_is_float(source->format) /* integers and floats of a picture */
+                               ? samples * (sizeof(uint16_t) + sizeof(float))
+                               : samples * (uint64_t)(source->format.bits / 8);
     const bool turns = options->autorotate && source->metadata.orientation > 1;
     /* Both pictures have copies of 16 bits while their colours are converted. */
     const bool converts =
@@ -150,6 +155,7 @@ enum gf_status gf_reading_begin(struct gf_reading *reading, bool *found, struct 
 {
     GF_TRY(go_on(reading, found, error));
     gf_image_free(&reading->picture);
+    gf_image_free(&reading->floats);
     if (!*found)
         return GF_OK;
     struct gf_source *const source = reading->source;
@@ -161,29 +167,39 @@ enum gf_status gf_reading_begin(struct gf_reading *reading, bool *found, struct 
     return GF_OK;
 }
 
-/* Reads floats as integers of 16 bits, whose full scale is 0..1. */
-static enum gf_status read_floats(const struct gf_reading *reading, struct gf_image *picture,
-                                  struct gf_error *error)
+static float *float_row(const struct gf_image *image, int y)
+{
+    return (float *)(void *)(image->data + (size_t)y * image->pitch);
+}
+
+/* Reads floats, and makes integers of 16 bits of them, whose full scale is 0..1. */
+static enum gf_status read_floats(struct gf_reading *reading, struct gf_error *error)
 {
     struct gf_source *const source = reading->source;
     const struct gf_format from = source->format;
-    struct gf_format to = from;
+    struct gf_format to = from, wide = from;
     size_t beyond = 0;
     to.samples = GF_SAMPLES_INTEGER;
     to.bits = 16;
-    GF_TRY(gf_image_alloc(picture, to, error));
+    wide.bits = 32;
+    GF_TRY(gf_image_alloc(&reading->picture, to, error));
+    if (reading->measures)
+        GF_TRY(gf_image_alloc(&reading->floats, wide, error));
     void *const row = malloc(gf_row_bytes(from));
     enum gf_status status = row ? GF_OK : gf_fail_memory(error);
     for (int y = 0; y < from.height && !status; y++) {
         status = source->read(source, 1, row, gf_row_bytes(from), error);
-        if (!status)
-            beyond += gf_row_convert(row, from, to, gf_samples(from),
-                                     picture->data + (size_t)y * picture->pitch);
+        if (status)
+            break;
+        beyond += gf_row_convert(row, from, to, gf_samples(from),
+                                 reading->picture.data + (size_t)y * reading->picture.pitch);
+        if (reading->measures)
+            gf_floats_of_row(row, from, gf_samples(from), float_row(&reading->floats, y));
     }
     free(row);
     if (!status && source->finish)
         status = source->finish(source, error);
-    if (!status && beyond)
+    if (!status && beyond && (!reading->measures || reading->measures & ~(unsigned)OF_DIFFERENCES))
         gf_warn(&reading->options, "%s: %zu samples were NaN or outside of 0..1, and are clamped",
                 gf_input_name(reading->input), beyond);
     return status;
@@ -199,10 +215,12 @@ enum gf_status gf_reading_next(struct gf_reading *reading, bool *found, struct g
     if (!*found)
         return GF_OK;
     source = reading->source;
-    GF_TRY(gf_is_float(source->format) ? read_floats(reading, &reading->picture, error)
+    GF_TRY(gf_is_float(source->format) ? read_floats(reading, error)
                                        : gf_source_read_all(source, &reading->picture, error));
     if (reading->options.autorotate)
         GF_TRY(turn_upright(&reading->picture, source->metadata.orientation, error));
+    if (reading->options.autorotate && reading->floats.data)
+        GF_TRY(turn_upright(&reading->floats, source->metadata.orientation, error));
     reading->count++;
     return gf_time_check(error);
 }
@@ -214,6 +232,7 @@ void gf_reading_close(struct gf_reading *reading)
     if (reading->input)
         gf_input_close(reading->input);
     gf_image_free(&reading->picture);
+    gf_image_free(&reading->floats);
     if (reading->budget)
         gf_memory_budget_release(reading->budget, reading->held);
     *reading = (struct gf_reading){0};
@@ -230,6 +249,7 @@ void gf_likeness_set(struct gf_format format, int largest, double sum, double sq
 {
     const double max = gf_sample_max(format),
                  count = (double)format.width * format.channels * format.height;
+    likeness->of_floats = false;
     for (int i = 0; i < GF_MEASURES; i++)
         likeness->measure[i] = NAN;
     likeness->measure[GF_MEASURE_LARGEST] = largest;
@@ -259,6 +279,53 @@ static void add_differences(const struct gf_image *a, const struct gf_image *b,
         squares += (double)row_squares;
     }
     gf_likeness_set(format, largest, sum, squares, likeness);
+}
+
+/* Returns row y of a picture as floats: its own, or those of its integers in `row`. */
+static const float *floats_of(const struct gf_image *picture, const struct gf_image *floats, int y,
+                              float *row)
+{
+    if (floats->data)
+        return float_row(floats, y);
+    gf_floats_of_row(picture->data + (size_t)y * picture->pitch, picture->format,
+                     gf_samples(picture->format), row);
+    return row;
+}
+
+/* Measures the differences of pictures as floats: equal infinities, and NaN beside NaN, have none,
+ * and NaN beside another number has an infinite one. */
+static enum gf_status measure_floats(const struct gf_reading reading[2],
+                                     struct gf_likeness *likeness, struct gf_error *error)
+{
+    const struct gf_format format = reading[0].picture.format;
+    const size_t samples = gf_samples(format);
+    const double count = (double)samples * format.height;
+    float *const room = malloc(2 * samples * sizeof *room);
+    double largest = 0, sum = 0, squares = 0, relative = 0;
+    GF_ALLOCATED(room, error);
+    for (int y = 0; y < format.height; y++) {
+        const float *const a = floats_of(&reading[0].picture, &reading[0].floats, y, room),
+                           *const b = floats_of(&reading[1].picture, &reading[1].floats, y,
+                                                room + samples);
+        for (size_t i = 0; i < samples; i++) {
+            const bool same = a[i] == b[i] || (isnan(a[i]) && isnan(b[i]));
+            const double v = (double)a[i], d = same ? 0 : fabs((double)b[i] - v),
+                         off = isnan(d) ? INFINITY : d;
+            largest = off > largest ? off : largest;
+            sum += off;
+            squares += off * off;
+            relative += same ? 0 : isinf(off) ? off : off * off / (v * v + 0.01);
+        }
+    }
+    free(room);
+    if (reading[0].floats.data || reading[1].floats.data) {
+        likeness->of_floats = true;
+        likeness->measure[GF_MEASURE_LARGEST] = largest;
+        likeness->measure[GF_MEASURE_MEAN] = sum / count;
+        likeness->measure[GF_MEASURE_PSNR] = largest > 0 ? 10 * log10(count / squares) : INFINITY;
+    }
+    likeness->measure[GF_MEASURE_RELMSE] = relative / count;
+    return GF_OK;
 }
 
 static enum gf_status measure_srgb(const struct gf_image *a, const struct gf_image *b,
@@ -370,7 +437,7 @@ enum gf_status gf_likeness_of_readings(struct gf_reading reading[2], struct gf_l
     const bool alike =
         gf_icc_same(icc[0], icc[1]) && !memcmp(icc[0].hdr, icc[1].hdr, sizeof icc[0].hdr);
     bool converts = (has_colours(icc[0]) || has_colours(icc[1])) && (!alike || measures & OF_SRGB);
-    struct gf_likeness scores = {{0}};
+    struct gf_likeness scores = {.of_floats = false};
     if (converts && !gf_icc_available()) {
         gf_warn(&reading[0].options, "colours count as sRGB: this build has no Little CMS");
         converts = false;
@@ -379,12 +446,16 @@ enum gf_status gf_likeness_of_readings(struct gf_reading reading[2], struct gf_l
     if (scored)
         GF_TRY(score_converted(reading, icc, &scores, error));
     for (int i = 0; i < 2; i++) {
+        if (converts && !alike)
+            gf_image_free(&reading[i].floats); /* they have other colours */
         if (converts && !alike && has_colours(icc[i]))
             GF_TRY(make_srgb(&reading[i], &reading[i].picture, error));
     }
     GF_TRY(gf_likeness_of(&reading[0].picture, &reading[1].picture,
                           scored ? measures & ~(unsigned)OF_SRGB : measures, &reading[0].options,
                           likeness, error));
+    if (measures & 1U << GF_MEASURE_RELMSE || reading[0].floats.data || reading[1].floats.data)
+        GF_TRY(measure_floats(reading, likeness, error));
     for (int i = 0; i < GF_MEASURES && scored; i++) {
         if (measures & OF_SRGB & 1U << i)
             likeness->measure[i] = scores.measure[i];

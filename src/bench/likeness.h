@@ -19,6 +19,7 @@ enum gf_measure {
 /* A measure is NaN if the pictures are too small for it, or it takes time and was not asked for. */
 struct gf_likeness {
     double measure[GF_MEASURES];
+    bool of_floats; /* largest and mean are differences of floats, not steps of a sample */
 };
 
 /* Compares two pictures of one format. Bit i of `measures` asks for measure i; options->threads and
@@ -56,7 +57,7 @@ struct gf_compare_spot *gf_compare_spot_make(const struct gf_view *found,
 
 /* The pictures of a file, or of standard input ("-"): those that its name chooses ("a.gif[all]"),
  * or one. They are turned upright if options.autorotate is set; floats become integers of 16 bits,
- * whose full scale is 0..1, with a warning if any is beyond. A picture fails if it takes more
+ * whose full scale is 0..1, with a warning if any is beyond and a measure needs them. A picture fails if it takes more
  * memory than options.memory_bytes or, by default, a part of the machine's memory. Unless
  * `measures` is 0, that counts also another picture and gf_likeness_of() with these measures. */
 struct gf_reading {
@@ -66,6 +67,8 @@ struct gf_reading {
     struct gf_source *source;
     struct gf_pages pages;   /* what is read; may be changed before the first picture is */
     struct gf_image picture; /* the present one */
+    struct gf_image floats;  /* its own numbers of 32 bits, if the file has floats and `measures` is
+                              * not 0 */
     int count;               /* pictures read so far */
     bool begun;              /* the next picture's header is read, and memory is taken for it */
     /* NULL, or what both readings of a pair take their memory from, set in the first one after it
@@ -86,7 +89,8 @@ enum gf_status gf_reading_next(struct gf_reading *reading, bool *found,
                                struct gf_error *error) GF_CHECKED;
 void gf_reading_close(struct gf_reading *reading);
 
-/* Compares the present pictures, which have one format, by the measures of reading[0]. Colours of
+/* Compares the present pictures, which have one format, by the measures of reading[0], of floats by
+ * their own numbers where a measure is of differences. Colours of
  * two kinds are converted to sRGB by Little CMS, in place; those of one kind for SSIMULACRA2 and
  * CIEDE2000 alone. */
 enum gf_status gf_likeness_of_readings(struct gf_reading reading[2], struct gf_likeness *likeness,

@@ -98,11 +98,14 @@ enum gf_status gf_likeness_take_limit(const char *text, struct gf_likeness_limit
 {
     const char *value, *end;
     const struct measure *const measure = find_limit(text, &value);
-    const bool json = !strcmp(text, "json"), list = !strncmp(text, "measures=", 9);
+    const bool json = !strcmp(text, "json"), list = !strncmp(text, "measures=", 9),
+               peak = !strncmp(text, "peak=", 5);
     limits->json |= json;
-    *is_limit = json || list || measure;
+    *is_limit = json || list || peak || measure;
     if (list)
         return take_measures(text + 9, &limits->named, error);
+    if (peak && (!gf_value_number(text + 5, &limits->peak, &end) || *end || !(limits->peak > 0)))
+        return gf_fail(error, GF_ERROR_USAGE, "--compare: %.80s is not a positive number", text);
     if (!*is_limit && looks_like_limit(text))
         return gf_fail(error, GF_ERROR_USAGE,
                        "--compare: '%.60s' is no limit such as min-ssim=0.98 or max-largest=2",
@@ -147,6 +150,10 @@ static double to_decibels(int i, double value)
 static void value_text(const struct gf_likeness *likeness, int i, char text[64])
 {
     const double value = likeness->measure[i];
+    if (likeness->of_floats && (i == GF_MEASURE_LARGEST || i == GF_MEASURE_MEAN)) {
+        snprintf(text, 64, "%.6g", value);
+        return;
+    }
     if (isinf(value))
         snprintf(text, 64, "inf%s", measures[i].unit);
     else
@@ -224,6 +231,8 @@ static void add_pair(struct gf_likeness_pairs *pairs, const struct gf_likeness *
     for (int i = 0; i < GF_MEASURES; i++) {
         const double value = likeness->measure[i], worst = pairs->worst.measure[i];
         pairs->sum.measure[i] += from_decibels(i, value);
+        pairs->sum.of_floats |= likeness->of_floats;
+        pairs->worst.of_floats |= likeness->of_floats;
         if (pairs->count && !(measures[i].most ? value > worst : value < worst) && !isnan(value))
             continue;
         pairs->worst.measure[i] = value;
@@ -234,8 +243,12 @@ static void add_pair(struct gf_likeness_pairs *pairs, const struct gf_likeness *
 
 void gf_likeness_tell(FILE *file, const struct gf_likeness_limits *limits,
                       struct gf_likeness_pairs *pairs, const char *name,
-                      const struct gf_likeness *likeness)
+                      const struct gf_likeness *measured)
 {
+    struct gf_likeness by_peak = *measured;
+    const struct gf_likeness *const likeness = &by_peak;
+    if (limits->peak > 0)
+        by_peak.measure[GF_MEASURE_PSNR] += 20 * log10(limits->peak);
     if (pairs->several && !pairs->count && !limits->json)
         print_row(file, NULL, limits->printed, "file");
     if (limits->json)
@@ -258,7 +271,7 @@ void gf_likeness_tell_sums(FILE *file, const struct gf_likeness_limits *limits,
                            const struct gf_likeness_pairs *pairs)
 {
     const unsigned printed = limits->printed;
-    struct gf_likeness mean;
+    struct gf_likeness mean = {.of_floats = pairs->sum.of_floats};
     for (int i = 0; i < GF_MEASURES; i++)
         mean.measure[i] = to_decibels(i, pairs->sum.measure[i] / (double)pairs->count);
     if (!limits->json) {

@@ -13,6 +13,7 @@ struct gf_likeness_limits {
     unsigned named;            /* bit i: measures=LIST names measure i; 0: there is no list */
     unsigned printed;          /* bit i: measure i is printed */
     bool json;                 /* the measures are printed as JSON */
+    double peak;               /* of PSNR, in full scales of a sample; 0: 1 */
 };
 
 /* Takes a limit, a list of measures or "json"; *is_limit says whether the text is one of these. */

@@ -120,7 +120,7 @@ static enum gf_status keep(struct job *job, const char *text, const struct gf_li
         return gf_fail_memory(error);
     }
     job->found[job->count++] =
-        (struct found){copy, !likeness, likeness ? *likeness : (struct gf_likeness){{0}}};
+        (struct found){copy, !likeness, likeness ? *likeness : (struct gf_likeness){.of_floats = false}};
     return GF_OK;
 }
 
@@ -144,7 +144,7 @@ static enum gf_status measure(struct run *run, struct gf_reading reading[2],
                               const char *const name[2], struct job *job, struct gf_error *error)
 {
     const struct gf_image *const a = &reading[0].picture, *const b = &reading[1].picture;
-    struct gf_likeness likeness = {{0}};
+    struct gf_likeness likeness = {.of_floats = false};
     GF_TRY(check_formats(name[0], a->format, name[1], b->format, error));
     GF_TRY(gf_likeness_of_readings(reading, &likeness, error));
     GF_TRY(tell(run, job, name[1], &likeness, error));

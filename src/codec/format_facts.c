@@ -73,7 +73,9 @@ int gf_depth_in_file(const struct gf_file_type *type, struct gf_format format, i
     enum { WIDEST = 15 }; /* a format with samples of 16 bits holds all bits of any picture */
     const bool by_option = options->depth == GF_DEPTH_AUTO && !options->lossless,
                follows = by_option || !gf_depth_next(type, WIDEST);
-    const int floats = float_depth(type, format, stored);
+    /* A target's measure takes integers. */
+    const bool measured = options->target_ssim > 0 || options->target_ssimulacra2 > 0;
+    const int floats = measured ? 0 : float_depth(type, format, stored);
     if (floats && options->depth <= 0 &&
         (gf_is_float(format) || gf_depth_is_float(gf_depth_next(type, 0))))
         return floats;

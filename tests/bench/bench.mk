@@ -122,6 +122,9 @@ bench-qualities: $(PROGRAM) ## SSIMULACRA2 and size of JPEG, WebP, AVIF and JPEG
 bench-pairs: $(PROGRAM) ## how long --compare of many pairs and of a large one takes, and --target; a GPU if there is one
 	@python3 tests/bench/pairs.py $(PROGRAM)
 
+bench-floats: $(PROGRAM) ## a half OpenEXR of 8K through filters beside oiiotool and vips; a GPU if there is one
+	@python3 tests/bench/floats.py $(PROGRAM)
+
 bench-device: python ## pictures in a GPU's memory by the Python module, and a film through pipes: a table; needs torch
 	@PYTHONPATH=$(PYTHON_FOLDER:%/gpufilter=%) $(PYTHON) tests/bench/device.py $(PROGRAM)
 
@@ -134,6 +137,6 @@ bench-corpora: $(PROGRAM) ## pictures of public test sets beside independent rea
 bench-png: $(PROGRAM) $(BENCH_PNG) $(BUILD)/draw-page $(BENCH_PNG_DEVICE) ## PNG beside libpng and others, level by level, on the CPU and on the GPU, and in whole programs: tables and JSON
 	@bash tests/bench/png/device.sh $(PROGRAM) $(BUILD)/draw-page $(BENCH_PNG_DEVICE)
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-gigapixels bench-filters bench-thumbnail bench-gpu bench-formats bench-small bench-limits bench-jpeg bench-palette bench-encoders bench-qualities bench-pairs bench-peers bench-png bench-corpora bench-films bench-device compare techniques
+.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-gigapixels bench-filters bench-thumbnail bench-gpu bench-formats bench-small bench-limits bench-jpeg bench-palette bench-encoders bench-qualities bench-pairs bench-floats bench-peers bench-png bench-corpora bench-films bench-device compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/png/device/*.c tests/bench/jpeg/*.c))))

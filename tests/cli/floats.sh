@@ -31,3 +31,70 @@ run 4 gpufilter -i floats.pfm -o out.png median
 stderr_is 'gpufilter: floats.pfm: median: takes no floats; the filter integer before it makes samples of 16 bits'
 run 4 gpufilter --info=hash floats.pfm
 grep -q '^gpufilter: floats.pfm: its samples are floats, which have no hashes' stderr || problem "$(cat stderr)"
+
+begin "JPEG XL keeps floats, without losses to the last bit"
+if ! gpufilter --version | grep -q '^formats:.*JPEG XL'; then
+    skip "there is no libjxl in this build"
+else
+    for depth in 16f 32f; do
+        run 0 gpufilter -i in.ppm -o one.jxl --lossless --device=cpu "contrast=3,float=${depth%f},exposure=1"
+        run 0 gpufilter -i in.ppm -o one.npy --device=cpu "contrast=3,float=${depth%f},exposure=1"
+        run 0 gpufilter -i one.jxl -o two.npy --device=cpu
+        same one.npy two.npy
+        run 0 gpufilter --info one.jxl
+        stdout_has "^bits *${depth%f}\$"
+        stdout_has '^samples *float$'
+    done
+    run 0 gpufilter -i in.ppm -o one.jxl --lossless --device=cpu float,contrast=3,chromakey=red:0.1:0.05
+    run 0 gpufilter -i in.ppm -o one.npy --device=cpu float,contrast=3,chromakey=red:0.1:0.05
+    run 0 gpufilter -i one.jxl -o two.npy --device=cpu
+    same one.npy two.npy
+    # A target's measure takes integers, and so does an animation.
+    run 0 gpufilter -i one.npy -o target.jxl --target=ssimulacra2:60
+    run 0 gpufilter --info target.jxl
+    stdout_has '^samples *integer$'
+    run 0 gpufilter -i frames -o film.jxl --fps=5
+    run 0 gpufilter --info film.jxl
+    stdout_has '^samples *integer$'
+fi
+
+begin "TIFFs of floats in tiles, and their levels"
+if ! gpufilter --version | grep -q '^formats:.*TIFF'; then
+    skip "there is no libtiff in this build"
+else
+    run 0 gpufilter -i in.ppm -o one.npy --device=cpu resize=90:70,float,contrast=3
+    run 0 gpufilter -i one.npy -o tiles.tif --tile-size=32
+    run 0 gpufilter -i tiles.tif -o two.npy
+    same one.npy two.npy
+    for layout in cog subifds; do
+        run 0 gpufilter -i one.npy -o levels.tif --pyramid=$layout --tile-size=16
+        run 0 gpufilter --info levels.tif
+        stdout_has '^levels *90x70 45x35 23x18 12x9$'
+        stdout_has '^samples *float$'
+        run 0 gpufilter -i levels.tif -o two.npy
+        same one.npy two.npy
+    done
+    run 4 gpufilter -i one.npy -o levels.tif --pyramid=cog:shrink=lanczos3
+    stderr_is 'gpufilter: levels.tif: levels of floats are means: shrink=area, or integers (--depth)'
+fi
+
+begin "--compare measures the differences of floats by their own numbers"
+# 0, 4, -1 and 0.25, and NaN and infinities of which two are equal.
+printf 'Pf\n2 2\n-1.0\n\0\0\0\0\0\0\200@\0\0\200\277\0\0\200>' >other.pfm
+printf 'Pf\n2 2\n-1.0\n\0\0\300\177\0\0\200\177\0\0\200\377\0\0\0?' >odd.pfm
+run 0 gpufilter --compare=floats.pfm:measures=largest,mean,psnr,relmse other.pfm
+printf 'largest  2\nmean     0.5625\npsnr     -0.07 dB\nrelmse   0.309473\n' >expected
+same stdout expected
+[ ! -s stderr ] || problem "a warning without reason: $(cat stderr)"
+run 0 gpufilter --compare=floats.pfm:measures=psnr:peak=10 other.pfm
+stdout_has '^psnr *19.93 dB$'
+run 1 gpufilter --compare=floats.pfm:max-largest=1.5 other.pfm
+run 0 gpufilter --compare=odd.pfm:measures=largest,mean,psnr,relmse:max-largest=0 odd.pfm
+run 0 gpufilter --compare=odd.pfm:measures=largest,relmse floats.pfm
+stdout_has '^largest *inf$'
+stdout_has '^relmse *inf$'
+run 2 gpufilter --compare=floats.pfm:peak=0 other.pfm
+# A picture of integers is 0..1 beside floats.
+run 0 gpufilter -i floats.pfm -o whole.png --depth=16
+run 0 gpufilter --compare=floats.pfm:measures=largest whole.png
+stdout_has '^largest *1$'

@@ -127,7 +127,7 @@ for measure in mean ssim ssimulacra2 psnr-hvs-m deltae2000; do
     stderr_is 'gpufilter: wide.ppm: takes longer than --timeout=0.001'
 done
 run 2 gpufilter --compare=in.ppm:measures=ssim,vmaf in.ppm
-stderr_is "gpufilter: --compare: measures=ssim,vmaf: 'vmaf' is none of largest, mean, psnr, ssim, ms-ssim, ssimulacra2, psnr-hvs-m, deltae2000"
+stderr_is "gpufilter: --compare: measures=ssim,vmaf: 'vmaf' is none of largest, mean, psnr, ssim, ms-ssim, ssimulacra2, psnr-hvs-m, relmse, deltae2000"
 
 begin "--compare refuses pictures of different formats in one line"
 run 4 gpufilter --compare=in.ppm large.ppm
@@ -135,14 +135,16 @@ stderr_is "gpufilter: in.ppm is 77x55 RGB, 8 bits, large.ppm is 201x183 RGB, 8 b
 run 75 gpufilter --compare=in.ppm none.ppm
 stderr_is 'gpufilter: none.ppm: No such file or directory'
 
-begin "--compare takes floats for 16 bits, and says if any is beyond 0..1"
+begin "--compare takes floats as they are, and says if any is beyond 0..1 where a measure clamps"
 run 0 gpufilter -i in.ppm -o float.npy float
 run 0 gpufilter -i in.ppm -o wide.pam float,integer=16
 run 0 gpufilter --compare=float.npy:max-largest=0 wide.pam
 silent
 run 0 gpufilter -i float.npy -o beyond.pfm exposure=1
 run 0 gpufilter -i float.npy -o clamped.pam exposure=1,integer=16
-run 0 gpufilter --compare=beyond.pfm:max-largest=0 clamped.pam
+run 1 gpufilter --compare=beyond.pfm:measures=largest:max-largest=0 clamped.pam
+stderr_like 'clamped.pam: largest is 0.3[0-9]*, more than 0$'
+run 0 gpufilter --compare=beyond.pfm:min-ssim=0 clamped.pam
 stderr_like 'warning: beyond.pfm: [0-9]* samples were NaN or outside of 0..1, and are clamped$'
 
 begin "--compare draws the differences, the largest as the full scale"

@@ -2,7 +2,10 @@
  * threads. */
 #include "support.h"
 
+#include <math.h>
+
 #include "codec/common/pyramid/pyramid.h"
+#include "pixel/float_rows.h"
 #include "pixel/resample/halve.h"
 
 static struct gf_error failure;
@@ -291,6 +294,57 @@ static void levels_are_those_of_resize(void **state)
         }
 }
 
+/* Returns sample c of the result's pixel x by double precision. */
+static double mean_of(int width, int channels, const float *a, const float *b, int x, int c)
+{
+    double sum = 0, alphas = 0;
+    const int last = channels - 1;
+    for (int i = 0; i < 4; i++) {
+        const int column = 2 * x + i % 2 < width ? 2 * x + i % 2 : width - 1;
+        const float *const p = (i < 2 ? a : b) + (ptrdiff_t)column * channels;
+        const double alpha = channels % 2 || c == last ? 1 : (double)p[last];
+        sum += (double)p[c] * alpha;
+        alphas += alpha;
+    }
+    return alphas > 0 ? sum / alphas : 0;
+}
+
+static void floats_are_means(void **state)
+{
+    enum { WIDTH = 613, MOST = 4 * WIDTH };
+    float a[MOST], b[MOST], made[MOST];
+    uint16_t low[2][MOST], made_low[MOST];
+    uint64_t seed = 3;
+    for (int channels = 1; channels <= 4; channels++) {
+        const struct gf_format single = {WIDTH, 2, channels, 32, GF_SAMPLES_FLOAT},
+                               half = {WIDTH, 2, channels, 16, GF_SAMPLES_FLOAT};
+        const size_t count = (size_t)WIDTH * (size_t)channels;
+        for (size_t i = 0; i < count; i++) {
+            const bool alpha = channels % 2 == 0 && i % (size_t)channels == (size_t)channels - 1;
+            a[i] = (float)random_below(&seed, 1000) / 500 - (alpha ? 0 : 1);
+            b[i] = (float)random_below(&seed, 1000) / 500 - (alpha ? 0 : 1);
+        }
+        gf_floats_to_row(a, half, count, low[0]);
+        gf_floats_to_row(b, half, count, low[1]);
+        gf_floats_of_row(low[0], half, count, a);
+        gf_floats_of_row(low[1], half, count, b);
+        gf_halve_rows(single, a, b, made);
+        const size_t halved = (size_t)gf_halved(WIDTH) * (size_t)channels;
+        for (size_t i = 0; i < halved; i++) {
+            const int x = (int)i / channels, c = (int)i % channels;
+            const double right = mean_of(WIDTH, channels, a, b, x, c);
+            assert_true(fabs((double)made[i] - right) <= 1e-6);
+        }
+        gf_halve_rows(half, low[0], low[1], made_low);
+        uint16_t rounded[MOST];
+        gf_floats_to_row(made, half, halved, rounded);
+        assert_memory_equal(made_low, rounded, halved * sizeof *rounded);
+        a[0] = NAN;
+        gf_halve_rows(single, a, b, made);
+        assert_true(isnan(made[0]) && !isnan(made[channels]));
+    }
+}
+
 static void a_failure_ends_the_pyramid(void **state)
 {
     struct gf_image image = noise(format_of(300, 200, 3, 8), 1);
@@ -310,9 +364,8 @@ static void a_failure_ends_the_pyramid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_are_means),
-        cmocka_unit_test(plans_end_where_they_should),
-        cmocka_unit_test(levels_are_those_of_resize),
+        cmocka_unit_test(levels_are_means),           cmocka_unit_test(plans_end_where_they_should),
+        cmocka_unit_test(levels_are_those_of_resize), cmocka_unit_test(floats_are_means),
         cmocka_unit_test(a_failure_ends_the_pyramid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

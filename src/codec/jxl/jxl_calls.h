@@ -7,6 +7,7 @@
 #include <jxl/version.h>
 
 #include "base/process/library.h"
+#include "gpufilter/image.h"
 
 /* clang-format off */
 #define GF_JXL_CALLS(CALL) \
@@ -41,6 +42,9 @@ extern struct gf_jxl_calls gf_jxl;
  * pixels, in `planes` planes of floats. */
 uint64_t gf_jxl_thread_bytes(uint64_t width, uint64_t height, int planes,
                              const struct gf_options *options);
+
+/* Returns libjxl's description of samples of that format, for pixels of so many channels. */
+JxlPixelFormat gf_jxl_samples(struct gf_format format, int channels);
 
 /* The argument, with a comma, for an unused parameter that some functions have before version
  * 0.9. */

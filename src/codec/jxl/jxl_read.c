@@ -22,6 +22,15 @@ uint64_t gf_jxl_thread_bytes(uint64_t width, uint64_t height, int planes,
     return (parts < threads ? parts : threads) * side * side * (uint64_t)planes * sizeof(float);
 }
 
+JxlPixelFormat gf_jxl_samples(struct gf_format format, int channels)
+{
+    const JxlDataType integers = format.bits == 16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
+                      floats = format.bits == 16 ? JXL_TYPE_FLOAT16 : JXL_TYPE_FLOAT;
+    return (JxlPixelFormat){.num_channels = (uint32_t)channels,
+                            .data_type = gf_is_float(format) ? floats : integers,
+                            .endianness = JXL_NATIVE_ENDIAN};
+}
+
 /* ---- walking over a JPEG XL file to find its size, colours, metadata and number of pictures
  * ---- */
 
@@ -135,7 +144,7 @@ static void jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info
             decoder, GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_ORIGINAL, &own) == JXL_DEC_SUCCESS &&
         (gray ? gf_curve_is_hdr((int)own.transfer_function)
               : own.color_space == JXL_COLOR_SPACE_RGB);
-    if (known && !is_for_the_eye(own.transfer_function))
+    if (known && !info->exponent_bits_per_sample && !is_for_the_eye(own.transfer_function))
         own.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;
     if (!known && !gray &&
         jxl_read_icc(decoder, JXL_COLOR_PROFILE_TARGET_ORIGINAL, &icc, &no_memory)) {
@@ -361,13 +370,6 @@ struct jxl_source {
     unsigned char *black; /* the samples of the black ink; NULL: the picture has none */
 };
 
-static JxlPixelFormat samples_of(struct gf_format format, int channels)
-{
-    return (JxlPixelFormat){.num_channels = (uint32_t)channels,
-                            .data_type = format.bits == 16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
-                            .endianness = JXL_NATIVE_ENDIAN};
-}
-
 static size_t black_bytes(struct gf_format format)
 {
     return (size_t)format.width * (size_t)format.height * (size_t)(format.bits / 8);
@@ -398,7 +400,8 @@ static const char *decode(struct jxl_source *jxl, unsigned char *pixels)
     JxlDecoder *const decoder = jxl->decoder;
     const struct gf_format format = jxl->whole.base.format;
     const size_t bytes = gf_row_bytes(format) * (size_t)format.height;
-    const JxlPixelFormat pixel = samples_of(format, format.channels), ink = samples_of(format, 1);
+    const JxlPixelFormat pixel = gf_jxl_samples(format, format.channels),
+                         ink = gf_jxl_samples(format, 1);
     size_t needed;
     for (;;) {
         switch (gf_jxl.JxlDecoderProcessInput(decoder)) {
@@ -510,6 +513,12 @@ static double library_bytes(const JxlBasicInfo *info, int pages)
            (lossless ? lossless_bytes : 0) + (info->alpha_bits ? lossless_bytes : 0);
 }
 
+/* Whether halves hold all numbers of the file's floats. */
+static bool is_half(const JxlBasicInfo *info)
+{
+    return info->bits_per_sample <= 16 && info->exponent_bits_per_sample <= 5;
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     struct jxl_source *const jxl = (struct jxl_source *)whole;
@@ -532,14 +541,18 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
                            .colour = jxl->header.black >= 0 ? GF_STORED_CMYK : GF_STORED_PLAIN,
                            .is_lossless = info->uses_original_profile,
                            .is_float = info->exponent_bits_per_sample > 0};
-    const bool inks = jxl->header.black >= 0;
+    const bool inks = jxl->header.black >= 0, floats = whole->base.stored.is_float && !inks;
     enum gf_status status = gf_whole_source_describe(
         whole, info->xsize, info->ysize,
         (info->num_color_channels == 1 ? 1 : 3) + (info->alpha_bits > 0),
-        info->bits_per_sample > 8 ? 16 : 8,
+        floats && !is_half(info)    ? 32
+        : info->bits_per_sample > 8 ? 16
+                                    : 8,
         library_bytes(info, jxl->header.pages) + inks * info->bits_per_sample / 8, error);
     whole->base.memory.bytes +=
         gf_jxl_thread_bytes(info->xsize, info->ysize, 4 + (info->alpha_bits > 0), &whole->options);
+    if (floats)
+        whole->base.format.samples = GF_SAMPLES_FLOAT;
     if (info->have_animation)
         whole->base.metadata.loops = info->animation.num_loops;
     if (!status && inks)

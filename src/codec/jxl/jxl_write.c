@@ -41,6 +41,12 @@ static float intensity_of(const struct gf_colour_tags *tags)
     return most > 0 && most < PQ_NITS ? (float)most : PQ_NITS;
 }
 
+/* Returns the bits of the exponent of a format's floats; 0 for integers. */
+static uint32_t exponent_bits(struct gf_format format)
+{
+    return !gf_is_float(format) ? 0 : format.bits == 16 ? 5 : 8;
+}
+
 static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
 {
     const struct gf_format format = sink->format;
@@ -48,7 +54,9 @@ static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
     gf_jxl.JxlEncoderInitBasicInfo(&info);
     info.xsize = (uint32_t)format.width;
     info.ysize = (uint32_t)format.height;
-    info.bits_per_sample = (uint32_t)sink->options.depth;
+    const uint32_t bits = (uint32_t)(gf_is_float(format) ? format.bits : sink->options.depth);
+    info.bits_per_sample = bits;
+    info.exponent_bits_per_sample = exponent_bits(format);
     info.num_color_channels = (uint32_t)gf_colour_channels(format);
     info.uses_original_profile = sink->options.lossless;
     info.orientation = (JxlOrientation)sink->metadata.orientation;
@@ -62,7 +70,8 @@ static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
         info.intensity_target = intensity_of(&sink->metadata.colour);
     if (gf_has_alpha(format)) {
         info.num_extra_channels = 1;
-        info.alpha_bits = (uint32_t)sink->options.depth;
+        info.alpha_bits = bits;
+        info.alpha_exponent_bits = exponent_bits(format);
     }
     if (gf_jxl.JxlEncoderSetBasicInfo(encoder, &info) != JXL_ENC_SUCCESS)
         return false;
@@ -121,9 +130,7 @@ static bool add_picture(const struct gf_whole_sink *sink, JxlEncoder *encoder, u
     JxlFrameHeader header;
     gf_jxl.JxlEncoderInitFrameHeader(&header);
     header.duration = ticks;
-    const JxlPixelFormat pixel = {.num_channels = (uint32_t)format.channels,
-                                  .data_type = format.bits == 16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
-                                  .endianness = JXL_NATIVE_ENDIAN};
+    const JxlPixelFormat pixel = gf_jxl_samples(format, format.channels);
     JxlEncoderFrameSettings *const settings = gf_jxl.JxlEncoderFrameSettingsCreate(encoder, NULL);
     if (!settings)
         return false;

@@ -105,9 +105,6 @@ enum gf_status gf_tiff_coding_of(const struct gf_sink_order *order, struct gf_ti
                                       .inks = order->metadata && order->metadata->inks,
                                       .bits = gf_tiff_bits(order->format, options),
                                       .options = options};
-    if (gf_is_float(order->format) && (options->pyramid || options->tile_size))
-        return gf_fail(error, GF_ERROR_UNFIT,
-                       "%s: a TIFF in tiles has integers here, not floats (options.depth)", name);
     if (options->tiff_compression == GF_TIFF_G4 && coding->bits != 1)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: G4 is for 1 bit (options.depth)", name);
     /* Before version 4.5.1 libtiff lets libwebp change the colours of what is transparent. */

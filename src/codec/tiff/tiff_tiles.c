@@ -468,6 +468,10 @@ static enum gf_status check(const struct gf_sink_order *order,
                             struct gf_error *error)
 {
     const char *const name = gf_output_name(order->output);
+    if (gf_is_float(order->format) && choice->shrink != GF_SHRINK_AREA)
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "%s: levels of floats are means: shrink=area, or integers (options.depth)",
+                       name);
     if (choice->overlap >= 0)
         return gf_fail(error, GF_ERROR_USAGE, "%s: a TIFF's tiles do not overlap", name);
     if (side % SIDE)

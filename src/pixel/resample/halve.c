@@ -2,9 +2,12 @@
 #include "pixel/resample/halve.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/cpu.h"
+#include "base/image.h"
 #include "base/simd.h"
+#include "pixel/float_rows.h"
 #include "pixel/resample/resample.h"
 
 /* Halves pixel `x` of the result, of samples of the given type, without alpha or with it. */
@@ -52,8 +55,54 @@
 HALVES(halve_bytes, uint8_t, 255)
 HALVES(halve_words, uint16_t, 65535)
 
+enum { PIECE = 256, PIECE_SAMPLES = 4 * PIECE }; /* pixels of the result */
+
+/* Converts the pixels of a row that `count` pixels of the result from `first` on need. */
+static void take_floats(struct gf_format format, const void *row, int first, int count, float *to)
+{
+    const int channels = format.channels, left = format.width - 2 * first,
+              pixels = left < 2 * count ? left : 2 * count;
+    gf_floats_of_row((const char *)row + (size_t)(2 * first) * gf_pixel_bytes(format), format,
+                     (size_t)(pixels * channels), to);
+    if (pixels % 2)
+        memcpy(to + pixels * channels, to + (pixels - 1) * channels, (size_t)channels * sizeof *to);
+}
+
+/* Halves floats, of which none is limited. A colour is the mean of colours times alpha, divided by
+ * the mean of alpha; 0 where that is 0. */
+static void halve_floats(struct gf_format format, const void *a, const void *b, void *to)
+{
+    const int channels = format.channels, last = channels - 1, width = gf_halved(format.width);
+    float above[2 * PIECE_SAMPLES], below[2 * PIECE_SAMPLES], made[PIECE_SAMPLES];
+    for (int first = 0, count; first < width; first += count) {
+        count = width - first < PIECE ? width - first : PIECE;
+        take_floats(format, a, first, count, above);
+        take_floats(format, b, first, count, below);
+        for (int i = 0; i < count * channels; i++) {
+            const int at = i / channels * 2 * channels, c = i % channels;
+            const float *const p = above + at, *const q = p + channels, *const r = below + at,
+                               *const s = r + channels;
+            const float alpha = (p[last] + q[last]) + (r[last] + s[last]);
+            if (channels % 2 || c == last)
+                made[i] = ((p[c] + q[c]) + (r[c] + s[c])) * 0.25f;
+            else
+                made[i] =
+                    alpha == 0
+                        ? 0
+                        : ((p[c] * p[last] + q[c] * q[last]) + (r[c] * r[last] + s[c] * s[last])) /
+                              alpha;
+        }
+        gf_floats_to_row(made, format, (size_t)(count * channels),
+                         (char *)to + (size_t)first * gf_pixel_bytes(format));
+    }
+}
+
 void gf_halve_rows(struct gf_format format, const void *a, const void *b, void *to)
 {
+    if (gf_is_float(format)) {
+        halve_floats(format, a, b, to);
+        return;
+    }
     const int vectors = format.bits == 8 && format.channels % 2
                             ? gf_resample_halve_once(a, b, format.width / 2, format.channels, to)
                             : 0;

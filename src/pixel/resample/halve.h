@@ -1,7 +1,7 @@
 /* Halves the sides of a picture, for the levels of pyramids, on host and device: each result is the
  * mean of 2 x 2 pixels, rounded, a half up. Where the picture has an odd side, the pixels of the
  * last column or row count twice. Colours are weighted with alpha, as resize=50%:kernel=area does:
- * premultiplied to 16 bits, added, and divided by the mean of alpha. */
+ * premultiplied to 16 bits, added, and divided by the mean of alpha. Floats are not rounded. */
 #pragma once
 
 #include "base/host_device.h"

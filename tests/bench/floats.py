@@ -1,0 +1,60 @@
+"""What `make bench-floats` runs: a half OpenEXR of 7680x4320 through filters, whole processes, files in memory, beside oiiotool and vips.
+
+Arguments: the program. Environment:
+  BENCH_SIZE=7680:4320    the picture's size
+  BENCH_DIR=/dev/shm      where all files lie
+  RESULTS=FILE.txt        where the table goes (tests/bench/results/floats-DATE.txt)
+  GF_COMMIT=NAME          the commit, where git does not know it
+Each row is the median of three runs; a program that is missing has no row. oiiotool blurs with as many taps as the program.
+vips writes no OpenEXR: it writes a TIFF of floats without compression, which takes it less time.
+"""
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+import looks
+
+program = os.path.realpath(sys.argv[1])
+here = os.path.dirname(os.path.realpath(__file__))
+folder = looks.work.name
+gpu = re.search(r"^cuda:0 +(.*)", subprocess.run([program, "--devices"], capture_output=True, text=True).stdout, re.M)
+facts = looks.facts()
+lines = [f"# {facts['date']}, commit {facts['commit']}, {facts['threads']} x {facts['cpu']}, {gpu[1] if gpu else 'no GPU'}"]
+for tool in ("oiiotool", "vips"):
+    if shutil.which(tool):
+        lines[0] += f", {tool} " + re.search(r"\d+\.\d+[.\d]*", looks.output(tool, "--version"))[0]
+source, result = f"{folder}/in.exr", f"{folder}/out"
+devices = ["cpu", "cuda"] if gpu else ["cpu"]
+lines.append(f"{'':12}" + "".join(f"{name:>12}" for name in [*devices, "oiiotool", "vips"]) + "   ms")
+print(*lines, sep="\n")
+
+
+def milliseconds(*words):
+    """The median time of three runs of a command; "-" where there is no such command."""
+    if not shutil.which(words[0]):
+        return "-"
+    times = []
+    for _ in range(3):
+        start = time.monotonic()
+        looks.output(*words)
+        times.append(time.monotonic() - start)
+    return f"{1e3 * statistics.median(times):.0f}"
+
+
+looks.output(program, "-q", "-i", os.path.join(here, "../../samples/harbour.png"), "-o", source, "--depth=16f",
+             f"resize={os.environ.get('BENCH_SIZE', '7680:4320')},float,gamma=0.45,exposure=1.5,addnoise=0.02")
+for name, chain, oiio, vips in (
+        ("blur", "blur=2", ("--blur:kernel=gaussian", "13x13"), ("gaussblur", source, f"{result}.tif", "2")),
+        ("half", "resize=50%:kernel=lanczos3", ("--resize:filter=lanczos3", "50%"), ("resize", source, f"{result}.tif", "0.5")),
+        ("blur, half", "blur=2,resize=50%:kernel=lanczos3", ("--blur:kernel=gaussian", "13x13", "--resize:filter=lanczos3", "50%"), None)):
+    row = [milliseconds(program, "-q", f"--device={device}", "-i", source, "-o", f"{result}.exr", "--depth=16f", chain) for device in devices]
+    row.append(milliseconds("oiiotool", source, *oiio, "-d", "half", "--compression", "zip", "-o", f"{result}.exr"))
+    row.append(milliseconds("vips", *vips) if vips else "-")
+    lines.append(f"{name:12}" + "".join(f"{each:>12}" for each in row))
+    print(lines[-1], flush=True)
+with open(looks.results("floats").replace(".json", ".txt"), "w", encoding="utf-8") as file:
+    print(*lines, sep="\n", file=file)
