@@ -128,16 +128,16 @@ GF_HOST_DEVICE float gf_blend_lum(struct gf_rgb p)
 }
 
 /* Computes the specification's SetLum() with ClipColor(): gives the colour the luminosity l, and
- * moves it towards gray if a channel would leave 0..1. */
-GF_HOST_DEVICE struct gf_rgb gf_blend_set_lum(struct gf_rgb p, float l)
+ * moves it towards gray if a channel would leave floor..ceiling, which is 0..1 there. */
+GF_HOST_DEVICE struct gf_rgb gf_blend_set_lum(struct gf_rgb p, float l, float floor, float ceiling)
 {
     const float d = l - gf_blend_lum(p);
     const struct gf_rgb moved = {p.r + d, p.g + d, p.b + d};
     const float least = gf_blend_least(moved), most = gf_blend_most(moved);
     const float below = l - least, above = most - l;
-    const float low = l / (below > 0.0f ? below : 1.0f);
-    const float high = (1.0f - l) / (above > 0.0f ? above : 1.0f);
-    const float by_low = least < 0.0f ? low : 1.0f, by_high = most > 1.0f ? high : 1.0f;
+    const float low = (l - floor) / (below > 0.0f ? below : 1.0f);
+    const float high = (ceiling - l) / (above > 0.0f ? above : 1.0f);
+    const float by_low = least < floor ? low : 1.0f, by_high = most > ceiling ? high : 1.0f;
     const float factor = by_low < by_high ? by_low : by_high;
     const struct gf_rgb clipped = {fmaf(moved.r - l, factor, l), fmaf(moved.g - l, factor, l),
                                    fmaf(moved.b - l, factor, l)};
@@ -155,14 +155,105 @@ GF_HOST_DEVICE struct gf_rgb gf_blend_set_sat(struct gf_rgb p, float s)
     return set;
 }
 
-/* Blends a colour by a mode that needs all channels, HUE to LUMINOSITY. */
-GF_HOST_DEVICE struct gf_rgb gf_blend_colour(int mode, struct gf_rgb b, struct gf_rgb s)
+/* Blends a colour by a mode that needs all channels, HUE to LUMINOSITY, within floor..ceiling. */
+GF_HOST_DEVICE struct gf_rgb gf_blend_colour_within(int mode, struct gf_rgb b, struct gf_rgb s,
+                                                    float floor, float ceiling)
 {
     const struct gf_rgb from = mode == GF_BLEND_SATURATION || mode == GF_BLEND_LUMINOSITY ? b : s;
     const float lum = gf_blend_lum(mode == GF_BLEND_LUMINOSITY ? s : b);
     const struct gf_rgb other = mode == GF_BLEND_HUE ? b : s;
     const struct gf_rgb set = gf_blend_set_sat(from, gf_blend_most(other) - gf_blend_least(other));
-    return gf_blend_set_lum(mode == GF_BLEND_HUE || mode == GF_BLEND_SATURATION ? set : from, lum);
+    return gf_blend_set_lum(mode == GF_BLEND_HUE || mode == GF_BLEND_SATURATION ? set : from, lum,
+                            floor, ceiling);
+}
+
+GF_HOST_DEVICE struct gf_rgb gf_blend_colour(int mode, struct gf_rgb b, struct gf_rgb s)
+{
+    return gf_blend_colour_within(mode, b, s, 0.0f, 1.0f);
+}
+
+/* The modes on floats, which may lie beyond 0..1. Within it they are the same as above, and at its
+ * ends they join without a step, except where those have one. NaN in b or s gives NaN. */
+
+GF_HOST_DEVICE int gf_blend_beyond(float v)
+{
+    return v < 0.0f || v > 1.0f;
+}
+
+GF_HOST_DEVICE float gf_blend_screen_float(float b, float s)
+{
+    const float larger = b > s ? b : s, screen = b + s - b * s;
+    return gf_blend_beyond(b) || gf_blend_beyond(s) ? larger : screen;
+}
+
+GF_HOST_DEVICE float gf_blend_hard_light_float(float b, float s)
+{
+    const float twice = s + s, lit = gf_blend_screen_float(b, twice - 1.0f);
+    return s <= 0.5f ? b * twice : lit;
+}
+
+/* Dodging goes up to 1, or to b if b is larger; burning goes down to 0, or to b if b is less. */
+GF_HOST_DEVICE float gf_blend_dodge_float(float b, float s)
+{
+    const float room = 1.0f - s, lit = b / (room > 0.0f ? room : 1.0f), most = b > 1.0f ? b : 1.0f;
+    const float v = room > 0.0f && lit < most ? lit : most;
+    return b > 0.0f ? v : b;
+}
+
+GF_HOST_DEVICE float gf_blend_burn_float(float b, float s)
+{
+    const float dark = 1.0f - (1.0f - b) / (s > 0.0f ? s : 1.0f), least = b < 0.0f ? b : 0.0f;
+    const float v = s > 0.0f && dark > least ? dark : least;
+    return b < 1.0f ? v : b;
+}
+
+GF_HOST_DEVICE float gf_blend_float(int mode, float b, float s)
+{
+    const int beyond = gf_blend_beyond(b) || gf_blend_beyond(s);
+    float v;
+    switch (mode) {
+    case GF_BLEND_SCREEN:
+        v = gf_blend_screen_float(b, s);
+        break;
+    case GF_BLEND_OVERLAY:
+        v = gf_blend_hard_light_float(s, b);
+        break;
+    case GF_BLEND_COLOR_DODGE:
+        v = gf_blend_dodge_float(b, s);
+        break;
+    case GF_BLEND_COLOR_BURN:
+        v = gf_blend_burn_float(b, s);
+        break;
+    case GF_BLEND_HARD_LIGHT:
+        v = gf_blend_hard_light_float(b, s);
+        break;
+    case GF_BLEND_SOFT_LIGHT:
+        v = gf_blend_beyond(b) ? b : gf_blend_soft_light(b, s, gf_blend_lighter(b));
+        break;
+    case GF_BLEND_EXCLUSION:
+        v = gf_blend_channel(beyond ? GF_BLEND_DIFFERENCE : mode, b, s);
+        break;
+    default:
+        v = gf_blend_channel(mode, b, s);
+    }
+    return b == b && s == s ? v : b + s;
+}
+
+/* Blends a colour of floats by a mode that needs all channels; 0..1, to which they are limited, is
+ * widened by both colours. */
+GF_HOST_DEVICE struct gf_rgb gf_blend_colour_float(int mode, struct gf_rgb b, struct gf_rgb s)
+{
+    const float least_b = gf_blend_least(b), least_s = gf_blend_least(s);
+    const float most_b = gf_blend_most(b), most_s = gf_blend_most(s);
+    const float least = least_b < least_s ? least_b : least_s;
+    const float most = most_b > most_s ? most_b : most_s;
+    const struct gf_rgb v =
+        gf_blend_colour_within(mode, b, s, least < 0.0f ? least : 0.0f, most > 1.0f ? most : 1.0f);
+    const float sum = b.r + b.g + b.b + s.r + s.g + s.b;
+    const int whole =
+        b.r == b.r && b.g == b.g && b.b == b.b && s.r == s.r && s.g == s.g && s.b == s.b;
+    const struct gf_rgb kept = {whole ? v.r : sum, whole ? v.g : sum, whole ? v.b : sum};
+    return kept;
 }
 
 /* A layer is a second picture on top of the first. Compositing is that of W3C's "Compositing and
@@ -236,6 +327,28 @@ GF_HOST_DEVICE float gf_layer_over(const struct gf_layer *layer, float v, float 
     const float sum = as * source + (1.0f - as) * ab * v;
     const float straight = gf_clamp(sum / (ao > 0.0f ? ao : 1.0f), layer->max);
     return as > 0.0f ? straight : v;
+}
+
+/* Returns the part w of v; a part of 0 is 0, whatever v is. */
+GF_HOST_DEVICE float gf_layer_share(float w, float v)
+{
+    const float product = w * v;
+    return w == 0.0f ? 0.0f : product;
+}
+
+/* Do on floats what gf_layer_mix() and gf_layer_over() do on samples, without limits. */
+GF_HOST_DEVICE float gf_layer_mix_float(float v, float blended, float as)
+{
+    return gf_layer_share(as, blended) + gf_layer_share(1.0f - as, v);
+}
+
+GF_HOST_DEVICE float gf_layer_over_float(float v, float s, float blended, float as, float ab)
+{
+    const float ao = gf_layer_union(as, ab);
+    const float source = gf_layer_share(1.0f - ab, s) + gf_layer_share(ab, blended);
+    const float sum = gf_layer_share(as, source) + gf_layer_share((1.0f - as) * ab, v);
+    const float straight = ao != 0.0f ? sum / ao : 0.0f;
+    return as == 0.0f ? v : straight;
 }
 
 /* Returns the alpha of the result, 0..M; `alpha` is that of the backdrop. */

@@ -361,13 +361,17 @@ static enum gf_status make_mask(const struct gf_image *picture, struct gf_image 
 static enum gf_status read_mask(int fd, const char *path, const char *how, void **value,
                                 struct gf_error *error)
 {
-    struct gf_image picture = {.data = NULL}, mask = {.data = NULL};
-    struct gf_picture *made = NULL;
+    struct gf_image image = {.data = NULL}, mask = {.data = NULL};
+    struct gf_picture *picture = NULL, *made = NULL;
     char *notes = NULL;
     (void)how;
-    enum gf_status status = gf_picture_read(fd, path, 1, &picture, &notes, error);
-    GF_THEN(status, make_mask(&picture, &mask, error));
-    gf_image_free(&picture);
+    enum gf_status status = gf_picture_read(fd, path, 1, &image, &notes, error);
+    GF_THEN(status, gf_picture_new(&image, &picture, error));
+    if (picture)
+        status = make_mask(&picture->image, &mask, error);
+    else
+        gf_image_free(&image);
+    gf_picture_free(picture);
     GF_THEN(status, gf_picture_new(&mask, &made, error));
     if (status) {
         gf_image_free(&mask);
