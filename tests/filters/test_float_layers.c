@@ -427,13 +427,74 @@ static void test_samples(void **state)
     gf_image_free(&b);
 }
 
+/* ---- regions ---- */
+
+/* How far the region of check_region() covers a pixel: an edge of 4 pixels within a rectangle. */
+static double coverage(int x, int y)
+{
+    const double left = x - 5 + 0.5, right = 25 - x - 0.5, above = y - 3 + 0.5,
+                 below = 18 - y - 0.5;
+    return fmin(fmax(fmin(fmin(left, right), fmin(above, below)) / 4, 0), 1);
+}
+
+/* Within a region is what the filter makes of the whole picture, mixed in at the soft edge. */
+static void check_region(const char *filter, int channels, int bits)
+{
+    struct gf_image in = make(floats_of(channels, bits), 3), whole = run(filter, &in);
+    char chain[160];
+    snprintf(chain, sizeof chain, "%s%cregion=5 3 20 15:feather=4", filter,
+             strchr(filter, '=') ? ':' : '=');
+    struct gf_image out = run(chain, &in);
+    assert_int_equal(out.format.bits, bits);
+    for (int y = 0; y < HEIGHT; y++) {
+        for (int x = 0; x < WIDTH; x++) {
+            double a[4], b[4];
+            const double part = coverage(x, y);
+            pixel(&in, x, y, a);
+            pixel(&whole, x, y, b);
+            const double alpha = (1 - part) * a[3] + part * b[3];
+            const double of_b = a[3] == b[3] || part == 0 ? part : part * b[3] / alpha;
+            for (int c = 0; c < channels; c++) {
+                const double right = c == 3 ? alpha : (1 - of_b) * a[c] + of_b * b[c];
+                check(chain, &out, x, y, c, right, bits == 16 ? 1e-3 : 2e-6);
+                if (part == 0)
+                    assert_true(get(&out, x, y, c) == get(&in, x, y, c));
+                if (part == 1)
+                    assert_true(get(&out, x, y, c) == get(&whole, x, y, c));
+            }
+        }
+    }
+    gf_image_free(&in);
+    gf_image_free(&whole);
+    gf_image_free(&out);
+}
+
+static void test_regions(void **state)
+{
+    static const char *const filters[] = {"blur=1", "invert", "exposure=1", "unsharp=1",
+                                          "boxblur=2"};
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        check_region(filters[i], 3, 32);
+        check_region(filters[i], 4, 32);
+        check_region(filters[i], 3, 16);
+    }
+    /* NaN beside the region and infinities at its edge stay where they are. */
+    struct gf_image in = make(floats_of(3, 32), 3);
+    put(&in, 2, 2, 1, NAN);
+    put(&in, 6, 10, 0, INFINITY);
+    struct gf_image out = run("brightness=0.5:region=5 3 20 15:feather=4", &in);
+    assert_true(isnan(get(&out, 2, 2, 1)) && get(&out, 6, 10, 0) == INFINITY);
+    assert_true(get(&out, 2, 2, 0) == get(&in, 2, 2, 0) && isfinite(get(&out, 6, 10, 1)));
+    gf_image_free(&out);
+    assert_int_equal(try("equalize=region=5 3 20 15", &in, &out), GF_ERROR_UNFIT);
+    gf_image_free(&in);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_masks),
-        cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_modes),   cmocka_unit_test(test_masks),   cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_samples), cmocka_unit_test(test_regions),
     };
     const int descriptor = mkstemp(second);
     if (descriptor < 0 || close(descriptor))
