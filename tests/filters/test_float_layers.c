@@ -490,11 +490,46 @@ static void test_regions(void **state)
     gf_image_free(&in);
 }
 
+/* ---- text ---- */
+
+/* A text is laid over the picture: its alpha is what a white one is on black. */
+static void test_text(void **state)
+{
+    struct gf_error none;
+    if (gf_text_available(&none))
+        skip();
+    struct gf_image in = make(floats_of(3, 32), 3), black = make(floats_of(1, 32), 3);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        put(&black, i % WIDTH, i / WIDTH, 0, 0);
+    put(&in, 0, HEIGHT - 1, 1, NAN);
+    struct gf_image alpha = run("text=ab:size=30:opacity=0.5", &black);
+    struct gf_image out = run("text=ab:size=30:opacity=0.5:colour=#ff8000", &in);
+    const double colour[3] = {1, 128 / 255.0, 0};
+    double sum = 0;
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        const int x = i % WIDTH, y = i / WIDTH;
+        const double as = (double)get(&alpha, x, y, 0);
+        sum += as;
+        for (int c = 0; c < 3; c++) {
+            if (x == 0 && y == HEIGHT - 1 && c == 1)
+                assert_true(isnan(get(&out, x, y, c)) && as == 0);
+            else
+                check("text", &out, x, y, c, as * colour[c] + (1 - as) * (double)get(&in, x, y, c),
+                      1e-6);
+        }
+    }
+    assert_true(sum > 20);
+    gf_image_free(&in);
+    gf_image_free(&black);
+    gf_image_free(&alpha);
+    gf_image_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_modes),   cmocka_unit_test(test_masks),   cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_samples), cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_samples), cmocka_unit_test(test_regions), cmocka_unit_test(test_text),
     };
     const int descriptor = mkstemp(second);
     if (descriptor < 0 || close(descriptor))
