@@ -525,11 +525,44 @@ static void test_text(void **state)
     gf_image_free(&out);
 }
 
+/* ---- what a picture's content decides ---- */
+
+/* The window is that of the integers, and its samples are the picture's own. */
+static void test_content(void **state)
+{
+    static const char *const filters[] = {"crop=11:9:gravity=attention",
+                                          "crop=11:9:gravity=entropy", "trim", "trim=white"};
+    for (size_t i = 0; i < 4 * sizeof filters / sizeof *filters; i++) {
+        const char *const filter = filters[i / 4];
+        struct gf_image in = make(floats_of(i % 2 ? 4 : 3, i % 4 / 2 ? 16 : 32), 9);
+        const float border = strcmp(filter, "trim=white") ? in.format.bits : 2;
+        for (int k = 0; k < WIDTH * HEIGHT; k++) {
+            const int x = k % WIDTH, y = k / WIDTH;
+            for (int c = 0; c < in.format.channels && (x < 7 || y < 5 || y > 19); c++)
+                put(&in, x, y, c, border);
+        }
+        put(&in, 20, 11, 1, NAN);
+        put(&in, 15, 12, 0, INFINITY);
+        struct gf_image out = run(filter, &in), words = run("integer", &in);
+        struct gf_image window = run(filter, &words), made = run("integer", &out);
+        assert_int_equal(out.format.bits, in.format.bits);
+        assert_true(gf_is_float(out.format) && out.format.width < WIDTH);
+        assert_int_equal(made.format.height, window.format.height);
+        assert_equal_images(filter, &made, &window);
+        gf_image_free(&in);
+        gf_image_free(&out);
+        gf_image_free(&words);
+        gf_image_free(&window);
+        gf_image_free(&made);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_modes),   cmocka_unit_test(test_masks),   cmocka_unit_test(test_nan),
         cmocka_unit_test(test_samples), cmocka_unit_test(test_regions), cmocka_unit_test(test_text),
+        cmocka_unit_test(test_content),
     };
     const int descriptor = mkstemp(second);
     if (descriptor < 0 || close(descriptor))
