@@ -31,3 +31,11 @@ run 4 gpufilter -i floats.pfm -o out.png median
 stderr_is 'gpufilter: floats.pfm: median: takes no floats; the filter integer before it makes samples of 16 bits'
 run 4 gpufilter --info=hash floats.pfm
 grep -q '^gpufilter: floats.pfm: its samples are floats, which have no hashes' stderr || problem "$(cat stderr)"
+
+begin "a range is refused where floats stay floats, by the format's name"
+run 0 gpufilter -i in.ppm -o in.npy
+for range in -1:2 percentile; do
+    run 4 gpufilter -i floats.pfm -o out.png --range=$range
+    stderr_is 'gpufilter: floats.pfm: a range is for TIFF, floats of PFM stay (--range)'
+    run 0 gpufilter -i in.npy -o out.png --range=$range
+done
