@@ -41,6 +41,7 @@ enum gf_file_format {
     GF_FILE_EXR,
     GF_FILE_PFM,
     GF_FILE_NPY,
+    GF_FILE_HDR,
     GF_FILE_COUNT
 };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };

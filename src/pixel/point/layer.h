@@ -43,24 +43,39 @@ enum gf_blend {
             "saturation", "color", "luminosity", NULL \
     }
 
-GF_HOST_DEVICE float gf_blend_hard_light(float b, float s)
+/* Where a mode goes on beyond 0..1, `floats` is set, a constant: see the definition of overlay. */
+
+GF_HOST_DEVICE int gf_blend_beyond(float b, float s)
 {
-    const float twice = s + s, over = twice - 1.0f;
-    return s <= 0.5f ? b * twice : b + over - b * over;
+    return b < 0.0f || b > 1.0f || s < 0.0f || s > 1.0f;
 }
 
-GF_HOST_DEVICE float gf_blend_dodge(float b, float s)
+GF_HOST_DEVICE float gf_blend_screen(float b, float s, const int floats)
+{
+    const float larger = b > s ? b : s, screen = b + s - b * s;
+    return floats && gf_blend_beyond(b, s) ? larger : screen;
+}
+
+GF_HOST_DEVICE float gf_blend_hard_light(float b, float s, const int floats)
+{
+    const float twice = s + s, lit = gf_blend_screen(b, twice - 1.0f, floats);
+    return s <= 0.5f ? b * twice : lit;
+}
+
+GF_HOST_DEVICE float gf_blend_dodge(float b, float s, const int floats)
 {
     const float room = 1.0f - s, lit = b / (room > 0.0f ? room : 1.0f);
-    const float v = room > 0.0f && lit < 1.0f ? lit : 1.0f;
-    return b > 0.0f ? v : 0.0f;
+    const float most = floats && b > 1.0f ? b : 1.0f;
+    const float v = room > 0.0f && lit < most ? lit : most;
+    return b > 0.0f ? v : floats ? b : 0.0f;
 }
 
-GF_HOST_DEVICE float gf_blend_burn(float b, float s)
+GF_HOST_DEVICE float gf_blend_burn(float b, float s, const int floats)
 {
     const float rest = (1.0f - b) / (s > 0.0f ? s : 1.0f);
-    const float v = s > 0.0f && rest < 1.0f ? 1.0f - rest : 0.0f;
-    return b < 1.0f ? v : 1.0f;
+    const float most = floats && b < 0.0f ? 1.0f - b : 1.0f, least = floats && b < 0.0f ? b : 0.0f;
+    const float v = s > 0.0f && rest < most ? 1.0f - rest : least;
+    return b < 1.0f ? v : floats ? b : 1.0f;
 }
 
 /* Returns what the backdrop b becomes under a white layer in the mode SOFT_LIGHT. */
@@ -79,34 +94,49 @@ GF_HOST_DEVICE float gf_blend_soft_light(float b, float s, float lighter)
 }
 
 /* Blends one channel by a separable mode or NORMAL. */
-GF_HOST_DEVICE float gf_blend_channel(int mode, float b, float s)
+GF_HOST_DEVICE float gf_blend_of(int mode, float b, float s, const int floats)
 {
     switch (mode) {
     case GF_BLEND_MULTIPLY:
         return b * s;
     case GF_BLEND_SCREEN:
-        return b + s - b * s;
+        return gf_blend_screen(b, s, floats);
     case GF_BLEND_OVERLAY:
-        return gf_blend_hard_light(s, b);
+        return gf_blend_hard_light(s, b, floats);
     case GF_BLEND_DARKEN:
         return b < s ? b : s;
     case GF_BLEND_LIGHTEN:
         return b > s ? b : s;
     case GF_BLEND_COLOR_DODGE:
-        return gf_blend_dodge(b, s);
+        return gf_blend_dodge(b, s, floats);
     case GF_BLEND_COLOR_BURN:
-        return gf_blend_burn(b, s);
+        return gf_blend_burn(b, s, floats);
     case GF_BLEND_HARD_LIGHT:
-        return gf_blend_hard_light(b, s);
+        return gf_blend_hard_light(b, s, floats);
     case GF_BLEND_SOFT_LIGHT:
-        return gf_blend_soft_light(b, s, gf_blend_lighter(b));
+        return floats && gf_blend_beyond(b, 0.0f) ? b
+                                                  : gf_blend_soft_light(b, s, gf_blend_lighter(b));
     case GF_BLEND_DIFFERENCE:
         return b > s ? b - s : s - b;
     case GF_BLEND_EXCLUSION:
+        if (floats && gf_blend_beyond(b, s))
+            return b > s ? b - s : s - b;
         return b + s - 2.0f * b * s;
     default:
         return s;
     }
+}
+
+GF_HOST_DEVICE float gf_blend_channel(int mode, float b, float s)
+{
+    return gf_blend_of(mode, b, s, 0);
+}
+
+/* Blends one channel of floats. NaN in b or s gives NaN. */
+GF_HOST_DEVICE float gf_blend_float(int mode, float b, float s)
+{
+    const float v = gf_blend_of(mode, b, s, 1);
+    return b == b && s == s ? v : b + s;
 }
 
 GF_HOST_DEVICE float gf_blend_most(struct gf_rgb p)
@@ -170,73 +200,6 @@ GF_HOST_DEVICE struct gf_rgb gf_blend_colour_within(int mode, struct gf_rgb b, s
 GF_HOST_DEVICE struct gf_rgb gf_blend_colour(int mode, struct gf_rgb b, struct gf_rgb s)
 {
     return gf_blend_colour_within(mode, b, s, 0.0f, 1.0f);
-}
-
-/* The modes on floats, which may lie beyond 0..1. Within it they are the same as above, and at its
- * ends they join without a step, except where those have one. NaN in b or s gives NaN. */
-
-GF_HOST_DEVICE int gf_blend_beyond(float v)
-{
-    return v < 0.0f || v > 1.0f;
-}
-
-GF_HOST_DEVICE float gf_blend_screen_float(float b, float s)
-{
-    const float larger = b > s ? b : s, screen = b + s - b * s;
-    return gf_blend_beyond(b) || gf_blend_beyond(s) ? larger : screen;
-}
-
-GF_HOST_DEVICE float gf_blend_hard_light_float(float b, float s)
-{
-    const float twice = s + s, lit = gf_blend_screen_float(b, twice - 1.0f);
-    return s <= 0.5f ? b * twice : lit;
-}
-
-/* Dodging goes up to 1, or to b if b is larger; burning goes down to 0, or to b if b is less. */
-GF_HOST_DEVICE float gf_blend_dodge_float(float b, float s)
-{
-    const float room = 1.0f - s, lit = b / (room > 0.0f ? room : 1.0f), most = b > 1.0f ? b : 1.0f;
-    const float v = room > 0.0f && lit < most ? lit : most;
-    return b > 0.0f ? v : b;
-}
-
-GF_HOST_DEVICE float gf_blend_burn_float(float b, float s)
-{
-    const float dark = 1.0f - (1.0f - b) / (s > 0.0f ? s : 1.0f), least = b < 0.0f ? b : 0.0f;
-    const float v = s > 0.0f && dark > least ? dark : least;
-    return b < 1.0f ? v : b;
-}
-
-GF_HOST_DEVICE float gf_blend_float(int mode, float b, float s)
-{
-    const int beyond = gf_blend_beyond(b) || gf_blend_beyond(s);
-    float v;
-    switch (mode) {
-    case GF_BLEND_SCREEN:
-        v = gf_blend_screen_float(b, s);
-        break;
-    case GF_BLEND_OVERLAY:
-        v = gf_blend_hard_light_float(s, b);
-        break;
-    case GF_BLEND_COLOR_DODGE:
-        v = gf_blend_dodge_float(b, s);
-        break;
-    case GF_BLEND_COLOR_BURN:
-        v = gf_blend_burn_float(b, s);
-        break;
-    case GF_BLEND_HARD_LIGHT:
-        v = gf_blend_hard_light_float(b, s);
-        break;
-    case GF_BLEND_SOFT_LIGHT:
-        v = gf_blend_beyond(b) ? b : gf_blend_soft_light(b, s, gf_blend_lighter(b));
-        break;
-    case GF_BLEND_EXCLUSION:
-        v = gf_blend_channel(beyond ? GF_BLEND_DIFFERENCE : mode, b, s);
-        break;
-    default:
-        v = gf_blend_channel(mode, b, s);
-    }
-    return b == b && s == s ? v : b + s;
 }
 
 /* Blends a colour of floats by a mode that needs all channels; 0..1, to which they are limited, is

@@ -211,7 +211,7 @@ static void apply(const struct gf_stage *stage, const struct gf_point_op *op,
         return;
     case GF_POINT_OVERLAY:
     case GF_POINT_MASK:
-        gf_floats_layer(&program->layer[(int)op->d], pictures, *colours, x, y, p);
+        gf_planes_layer(&program->layer[(int)op->d], pictures, *colours, x, y, true, p);
         return;
     default:
         for (int c = 0; c < *colours; c++) {
