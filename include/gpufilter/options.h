@@ -41,6 +41,7 @@ enum gf_file_format {
     GF_FILE_EXR,
     GF_FILE_PFM,
     GF_FILE_NPY,
+    GF_FILE_HDR,
     GF_FILE_COUNT
 };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
@@ -244,7 +245,7 @@ struct gf_options {
     uint64_t stripped, kept;
     /* The values that become black and white of a TIFF whose samples are floating-point numbers, or
      * integers of more than 16 bits. Both 0: 0 and 1, or the whole range of the integers; a warning
-     * tells of samples outside. */
+     * tells of samples outside. Other files of floats are then refused (GF_ERROR_UNFIT). */
     double range_low, range_high;
     /* Bits of a sample in the file that is written: 1 (gray without alpha becomes black and white),
      * 8, 10, 12 or 16, or GF_DEPTH_FLOAT16 or GF_DEPTH_FLOAT32, GF_ERROR_USAGE if the format has no

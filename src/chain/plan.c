@@ -387,12 +387,6 @@ static enum gf_status add_region(struct builder *b, const struct gf_chain_item *
                                               .facts = b->facts, .no_fuse = b->no_fuse};
     struct gf_region_parts *parts = NULL;
     struct gf_channels *wider = NULL;
-    b->refuses_floats |= gf_is_float(b->format);
-    if (gf_is_float(b->format))
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: a region takes no floats; the filter integer "
-                       "before it makes samples of 16 bits",
-                       item->filter->name);
     if (b->straight_bits)
         GF_TRY(add_straight(b, error));
     GF_TRY(gf_region_plan(&request, b->format, b->plan, &wider, &parts, error));

@@ -257,6 +257,19 @@ static void note_kind(struct gf_source *source, enum gf_file_format format)
             : stored->bits;
 }
 
+/* Fails if the options have a range for samples that stay floats. A TIFF's become integers by it.
+ */
+static enum gf_status check_range(const struct gf_source *source, const char *name,
+                                  const struct gf_options *options, struct gf_error *error)
+{
+    return gf_is_float(source->format) &&
+                   (options->range_percentile || options->range_low < options->range_high)
+               ? gf_fail(error, GF_ERROR_UNFIT,
+                         "%s: a range is for TIFF, floats of %s stay (options.range_low)", name,
+                         gf_file_type(source->file)->name)
+               : GF_OK;
+}
+
 /* Opens a source. If the caller may choose a window of its picture, the whole of it may have more
  * than options->max_pixels. */
 static enum gf_status open_windowed(const struct gf_file_type *type, struct gf_input *input,
@@ -304,6 +317,12 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
                        "animated and many-paged files", type->name);
     GF_TRY(open_windowed(type, input, said, source, error));
     note_kind(*source, format);
+    const enum gf_status status = check_range(*source, name, options, error);
+    if (status) {
+        (*source)->close(*source);
+        *source = NULL;
+        return status;
+    }
     if (options->sandbox == GF_SANDBOX_AUTO)
         gf_cells_warn(options);
     if (gf_input_pages(input).last > gf_input_page(input) && (*source)->stored.pages > 1 &&

@@ -142,7 +142,6 @@ static const struct gf_foreign foreign[] = {
     PIPED("PDF", "%PDF-", "pdf", "pdftoppm -png -r 150"),
     PIPED("SVG", "<svg", "svg svgz", "rsvg-convert"),
     FOREIGN("JPEG XR", "II\xbc\x01"),
-    FOREIGN("Radiance HDR", "#?RADIANCE"),
     FOREIGN("Photoshop", "8BPS"),
     FOREIGN("PostScript", "%!PS"),
     FOREIGN("DDS", "DDS "),

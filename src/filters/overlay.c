@@ -85,6 +85,7 @@ static const struct gf_filter overlay_part = {
     .params_size = sizeof(struct part),
     .kind = GF_POINT,
     .by_place = true,
+    .takes_floats = true,
     .cost = {.pixel = 2.5},
     .load = load_part,
     .unload = unload_part,
@@ -117,12 +118,20 @@ const struct gf_filter gf_overlay_filter = {
     .names = "composite",
     .synonyms = "watermark blend merge layer multiply screen over logo stamp",
     .summary = "another picture on the picture",
-    .definition = "Compositing and Blending Level 1 (W3C, 2024): co = as ((1 - ab) Cs + ab B(Cb, "
-                  "Cs)) + (1 - as) ab Cb, ao = as + ab (1 - as), C = co / ao; b is the picture, s "
-                  "the overlaid picture, as its alpha times opacity, B the mode. The overlaid "
-                  "picture is turned upright by its EXIF orientation; its samples are parts of the "
-                  "full scale, and its profile is ignored. A gray picture becomes colour if the "
-                  "overlaid picture has colours. The file is read once for all pictures of a run.",
+    .definition =
+        "Compositing and Blending Level 1 (W3C, 2024): co = as ((1 - ab) Cs + ab B(Cb, "
+        "Cs)) + (1 - as) ab Cb, ao = as + ab (1 - as), C = co / ao; b is the picture, s "
+        "the overlaid picture, as its alpha times opacity, B the mode. The overlaid "
+        "picture is turned upright by its EXIF orientation; its samples are parts of the "
+        "full scale, and its profile is ignored. A gray picture becomes colour if the "
+        "overlaid picture has colours. The file is read once for all pictures of a run.\nOn "
+        "floats the alpha as is limited to 0..1, and colours are not. Where b or s is beyond 0..1, "
+        "screen is the larger one, exclusion the difference, and soft-light leaves such "
+        "a b; color-dodge goes up to 1 or b, whichever is larger, color-burn down to 0 "
+        "or b, hard-light and overlay are multiply and this screen, and hue to "
+        "luminosity keep to the range of both colours and 0..1. What has no part in a "
+        "pixel, as what an opaque overlay covers, does not count, even if it is NaN. On "
+        "integers an overlaid picture of floats counts with 16 bits, limited to 0..1.",
     .example = "overlay=gravity=southeast:x=4:y=4:opacity=0.9:scale=0.6",
     GF_TAKES(
         struct overlay,
@@ -144,6 +153,7 @@ const struct gf_filter gf_overlay_filter = {
                         "how its colours mix with the picture's")),
     .kind = GF_POINT,
     .by_place = true,
+    .takes_floats = true,
     .cost = {.pixel = 2.5},
     .load = overlay_load,
     .unload = overlay_unload,
@@ -222,7 +232,8 @@ const struct gf_filter gf_mask_filter = {
         "of the full scale (CSS Masking Level 1, with the luma of ITU-R BT.601), and 0 beyond the "
         "mask. With base: the base, its alpha times 1 - m, composited over the picture as overlay "
         "does, so that the mask selects between the two. A picture without alpha gets one unless "
-        "there is a base. Files are read once for all pictures of a run.",
+        "there is a base. Files are read once for all pictures of a run. Of floats m is limited to "
+        "0..1.",
     .example = "mask=scale=1.75",
     GF_TAKES(
         struct mask,
@@ -246,6 +257,7 @@ const struct gf_filter gf_mask_filter = {
         GF_PARAM(struct mask, scale, 1, 0.01, 16, "multiplies the size of the mask (by resize)")),
     .kind = GF_POINT,
     .by_place = true,
+    .takes_floats = true,
     .cost = {.pixel = 2.5},
     .load = mask_load,
     .unload = mask_unload,

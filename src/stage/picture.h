@@ -60,8 +60,9 @@ static inline size_t gf_view_bytes(const struct gf_view *view)
 enum { GF_STAGE_PICTURES_MAX = 8 };
 
 struct gf_picture {
-    struct gf_image image;
-    bool brief;  /* the picture serves one main picture only, and is freed after that */
+    struct gf_image image;  /* of integers; of floats those of 16 bits, limited to 0..1 */
+    struct gf_image floats; /* the picture's own floats; without data if it has none */
+    bool brief;             /* the picture serves one main picture only, and is freed after that */
     bool local;  /* the picture depends on files of this machine that the chain does not name */
     uint64_t id; /* a number that identifies the picture in this process */
     char *notes; /* lines of warnings from the picture's reader that have not been reported; NULL:

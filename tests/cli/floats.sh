@@ -98,3 +98,11 @@ run 2 gpufilter --compare=floats.pfm:peak=0 other.pfm
 run 0 gpufilter -i floats.pfm -o whole.png --depth=16
 run 0 gpufilter --compare=floats.pfm:measures=largest whole.png
 stdout_has '^largest *1$'
+
+begin "a range is refused where floats stay floats, by the format's name"
+run 0 gpufilter -i in.ppm -o in.npy
+for range in -1:2 percentile; do
+    run 4 gpufilter -i floats.pfm -o out.png --range=$range
+    stderr_is 'gpufilter: floats.pfm: a range is for TIFF, floats of PFM stay (--range)'
+    run 0 gpufilter -i in.npy -o out.png --range=$range
+done

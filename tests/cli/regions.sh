@@ -20,6 +20,9 @@ for chain in 'blur=4:region=10% 40% 30% 20%/ellipse 50% 10% 45% 60%:feather=9' '
     run 0 gpufilter -i tall.ppm -o whole.ppm --memory=64M "$chain"
     run 0 gpufilter -i tall.ppm -o banded.ppm --memory=2M --band-rows=16 --threads=2 "$chain"
     cmp -s whole.ppm banded.ppm || problem "$chain differs in bands"
+    run 0 gpufilter -i tall.ppm -o whole.pfm --memory=64M "float,$chain"
+    run 0 gpufilter -i tall.ppm -o banded.pfm --memory=2M --band-rows=16 --threads=2 "float,$chain"
+    cmp -s whole.pfm banded.pfm || problem "$chain of floats differs in bands"
 done
 
 begin "regions in per cent, beyond the picture and without a pixel"

@@ -537,9 +537,6 @@ static void test_refusals(void **state)
         assert_int_equal(out.format.bits, 16);
         gf_image_free(&out);
     }
-    assert_int_equal(try("blur:region=1 1 5 5", &floats, &out), GF_ERROR_UNFIT);
-    assert_int_equal(try("float,blur:region=1 1 5 5", &bytes, &out), GF_ERROR_USAGE);
-    assert_int_equal(try("crop=10:10:gravity=attention", &floats, &out), GF_ERROR_UNFIT);
     assert_int_equal(try("resize=10:10:like=pillow", &floats, &out), GF_ERROR_UNFIT);
     assert_string_equal(
         error.text,

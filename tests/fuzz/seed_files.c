@@ -327,6 +327,10 @@ void put_bitmap_seeds(void)
     put_seed("npy",
              TEXT_OF("\x93NUMPY\1\0:\0{'descr': '>f2', 'fortran_order': False, 'shape': (1, 2)}\n"
                      "\x3c\0\x7c\0"));
+    put_seed("hdr", TEXT_OF("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\nEXPOSURE=2\n\n-Y 1 +X 8\n"
+                            "\2\2\0\10\210\200\3\1\2\3\205\4\10abcdefgh\210\201"));
+    put_seed("hdr", TEXT_OF("#?RGBE\nPRIMARIES=.7 .3 .2 .8 .1 .1 .3 .3\n\n+X 2 +Y 3\n"
+                            "abc\201\1\1\1\2abc\201def\200\1\1\1\1"));
     put_seed("y4m", TEXT_OF("YUV4MPEG2 W3 H2 F25:1 Ip A1:1 C420mpeg2 XCOLORRANGE=FULL\nFRAME\n"
                             "abcdefghijFRAME Ip\nklmnopqrst"));
     put_seed("y4m", TEXT_OF("YUV4MPEG2 W3 H1 C422p10\nFRAME\naabbccddeeffgg"));

@@ -344,32 +344,19 @@ static enum gf_status read_sizes(struct exr_source *exr, struct gf_error *error)
 /* Samples are linear light, by the primaries of BT.709 if the file says none. */
 static void read_colours(struct exr_source *exr)
 {
-    enum { BT709 = 1, LINEAR = 8 /* of ITU-T H.273 */ };
-    static const double usual[] = {.3127, .3290, .64, .33, .30, .60, .15, .06};
     struct gf_colour_tags *const tags = &exr->base.metadata.colour;
-    unsigned char profile[GF_ICC_MADE_MOST];
+    const bool is_gray = exr->base.format.channels < 3;
     exr_attr_chromaticities_t read;
     float ratio = 1;
     if (!gf_exr.exr_get_pixel_aspect_ratio(exr->context, exr->part, &ratio) && ratio > 1e-3f &&
         ratio < 1e3f)
         gf_metadata_set_ratio(&exr->base.metadata, 1, (double)ratio);
-    gf_colour_tags_set_cicp(tags, BT709, LINEAR);
+    gf_colour_tags_set_linear(tags, NULL, is_gray);
     if (gf_exr.exr_attr_get_chromaticities(exr->context, exr->part, "chromaticities", &read))
         return;
     const float xy[] = {read.white_x, read.white_y, read.red_x,  read.red_y,
                         read.green_x, read.green_y, read.blue_x, read.blue_y};
-    struct gf_colour_tags own = {.has_gamma = true, .gamma = 100000, .has_chromaticities = true};
-    bool is_usual = true, is_sound = true;
-    for (int i = 0; i < 8; i++) {
-        is_usual &= fabs((double)xy[i] - usual[i]) < 1e-4;
-        is_sound &= fabs((double)xy[i]) < 10;
-        own.chromaticity[i] = is_sound ? (int32_t)floor((double)xy[i] * 1e5 + .5) : 0;
-    }
-    if (is_usual)
-        return;
-    if (is_sound && gf_colour_tags_profile(&own, exr->base.format.channels < 3, profile))
-        *tags = own;
-    else
+    if (!gf_colour_tags_set_linear(tags, xy, is_gray))
         gf_warn(&exr->options, "%s: no profile can say its chromaticities: they count as BT.709's",
                 exr->name);
 }

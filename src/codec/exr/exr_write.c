@@ -10,7 +10,7 @@
 #include "codec/exr/exr_calls.h"
 #include "icc/icc.h"
 
-enum { THREADS_MOST = 64, BLOCK_ROWS = 16, LINEAR = 8 /* of ITU-T H.273 */ };
+enum { THREADS_MOST = 64, BLOCK_ROWS = 16 };
 
 struct exr_sink {
     struct gf_sink base;
@@ -53,26 +53,12 @@ static enum gf_status fail(const struct exr_sink *exr, exr_result_t code, struct
 
 /* ---- the header ---- */
 
-/* Finds the primaries of samples that the tags say to be linear. Returns false for others. */
-static bool find_linear(const struct gf_metadata *metadata, struct gf_icc_space *space)
-{
-    const struct gf_colour_tags *const tags = &metadata->colour;
-    double *const point[] = {space->white, space->red, space->green, space->blue};
-    if (tags->has_cicp)
-        return tags->cicp[1] == LINEAR && gf_icc_primaries(tags->cicp[0], space);
-    if (metadata->icc.size || !tags->has_gamma || tags->gamma != 100000)
-        return false;
-    for (int i = 0; tags->has_chromaticities && i < 8; i++)
-        point[i / 2][i % 2] = tags->chromaticity[i] / 1e5;
-    return true;
-}
-
 static exr_result_t set_colours(const struct exr_sink *exr, const struct gf_sink_order *order)
 {
     struct gf_icc_space space = gf_icc_srgb;
     if (!order->metadata)
         return EXR_ERR_SUCCESS;
-    const bool linear = find_linear(order->metadata, &space);
+    const bool linear = gf_metadata_find_linear(order->metadata, &space);
     if (!linear && (order->metadata->bits || order->metadata->icc.size))
         gf_warn(order->options,
                 "%s: OpenEXR means linear light, and nothing says that the samples are linear",

@@ -178,6 +178,7 @@ static const struct gf_filter window_filter = {
     .summary = "the part of the picture that matters",
     GF_PARAMS(struct gf_crop_params, crop_params),
     .kind = GF_STRAIGHT,
+    .takes_floats = true,
     .shape = crop_shape,
     .input_rows = crop_input_rows,
     .statistic = window_statistic,
@@ -217,7 +218,8 @@ const struct gf_filter gf_crop_filter = {
         "distance from the mean colour, each 0..255,\nin proportion to alpha. entropy: a window is "
         "worth the Shannon entropy of its luma in 32 levels; transparent cells do not\ncount. Of "
         "equal windows the uppermost, then the leftmost, then the middle of those equal to it that "
-        "follow to the right, and below.\nEach frame of a film has a window of its own.",
+        "follow to the right, and below.\nEach frame of a film has a window of its own. Floats are "
+        "limited to 0..1 in the copy.",
     .example = "crop=w=50%:h=50%",
     GF_PARAMS(struct gf_crop_params, crop_params),
     .kind = GF_GEOMETRY,
@@ -363,7 +365,9 @@ const struct gf_filter gf_trim_filter = {
         "Keeps the smallest rectangle that holds every pixel with a channel further from the "
         "colour than the tolerance. Where there is alpha, the products of colour and alpha are "
         "compared. A picture of that colour alone stays as it is. The input of trim lies whole in "
-        "host memory. --explain reads no pixels and shows the picture uncut.",
+        "host memory. Floats are compared as 16 bits, limited to 0..1. --explain reads no pixels "
+        "and "
+        "shows the picture uncut.",
     .example = "trim=tolerance=0.2",
     GF_TAKES(struct trim,
              GF_PARAM_COLOUR(struct trim, colour, -CORNER, GF_WORDS("corner", "transparent"),
@@ -372,6 +376,7 @@ const struct gf_filter gf_trim_filter = {
              GF_PARAM(struct trim, tolerance, 0.04, 0, 1,
                       "how far a channel may be from the colour, as a part of the full scale")),
     .kind = GF_GEOMETRY,
+    .takes_floats = true,
     .takes_no_region = true,
     .expand = expand,
     .find = find,

@@ -35,6 +35,7 @@ static void read_cells(const struct gf_stage *stage, struct copy *copy)
 {
     const struct gf_format format = stage->in;
     const int side = gf_cells_of(format).side, last = format.channels - 1;
+    const int more = gf_is_float(format) ? 8 : format.bits - 8; /* floats count as 16 bits */
     int alphas = 0;
     for (int i = 0; i < copy->columns * copy->rows; i++) {
         const uint64_t *const sum = stage->histogram->count + (size_t)i * (size_t)format.channels;
@@ -44,11 +45,10 @@ static void read_cells(const struct gf_stage *stage, struct copy *copy)
             (uint64_t)(right < side ? right : side) * (uint64_t)(below < side ? below : side);
         const uint64_t weight = gf_has_alpha(format) ? sum[last] : pixels;
         struct cell *const cell = &copy->cell[i];
-        cell->alpha = gf_has_alpha(format) ? (int)(weight / pixels >> (format.bits - 8)) : 255;
+        cell->alpha = gf_has_alpha(format) ? (int)(weight / pixels >> more) : 255;
         alphas += cell->alpha;
         for (int c = 0; c < 3; c++) {
-            cell->colour[c] =
-                (int)(sum[last < 2 ? 0 : c] / (weight ? weight : 1) >> (format.bits - 8));
+            cell->colour[c] = (int)(sum[last < 2 ? 0 : c] / (weight ? weight : 1) >> more);
             copy->mean[c] += cell->colour[c] * cell->alpha; /* at most 2^14 2^16 */
         }
         cell->luma = gf_luma601(8, cell->colour[0], cell->colour[1], cell->colour[2]);

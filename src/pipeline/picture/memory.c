@@ -77,7 +77,8 @@ uint64_t gf_pipeline_second_bytes(const struct gf_plan *plan)
         const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
         const int count = gf_stage_pictures(&plan->stage[s], list);
         for (int i = 0; i < count; i++)
-            bytes += gf_picture_bytes(list[i]);
+            bytes += gf_picture_bytes(list[i]) +
+                     (uint64_t)list[i]->floats.pitch * (uint64_t)list[i]->floats.format.height;
     }
     return bytes;
 }

@@ -69,9 +69,6 @@ enum gf_status gf_pipeline_read_picture(int descriptor, const char *name, double
         gf_input_open_descriptor(own, 0, (struct gf_pages){-1, -1}, name, &input, error);
     GF_THEN(status, gf_pipeline_open(chain, &options, &pipeline, error));
     GF_THEN(status, filter_input(pipeline, input, image, error));
-    if (!status && gf_is_float(image->format))
-        status = gf_fail(error, GF_ERROR_UNFIT,
-                         "%s: its samples are floats, which no second picture may have", name);
     gf_pipeline_close(pipeline);
     gf_input_close(input);
     if (status) {

@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "base/process/files.h"
+#include "pixel/float_rows.h"
 
 struct gf_kept_entry {
     void *value;
@@ -127,9 +128,18 @@ enum gf_status gf_picture_new(const struct gf_image *image, struct gf_picture **
                               struct gf_error *error)
 {
     static atomic_ullong last;
-    *picture = malloc(sizeof **picture);
-    GF_ALLOCATED(*picture, error);
-    **picture = (struct gf_picture){.image = *image, .id = atomic_fetch_add(&last, 1) + 1};
+    GF_NEW(struct gf_picture, made, error);
+    made->image = *image;
+    made->id = atomic_fetch_add(&last, 1) + 1;
+    if (gf_is_float(image->format)) {
+        const enum gf_status status = gf_image_to_words(image, &made->image, error);
+        if (status) {
+            free(made);
+            return status;
+        }
+        made->floats = *image;
+    }
+    *picture = made;
     return GF_OK;
 }
 
@@ -139,6 +149,7 @@ void gf_picture_free(void *picture)
     if (!owned)
         return;
     gf_image_free(&owned->image);
+    gf_image_free(&owned->floats);
     free(owned->notes);
     free(owned);
 }

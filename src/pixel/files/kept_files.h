@@ -30,7 +30,7 @@ enum gf_status gf_kept_files_find(struct gf_kept_files *files, const char *path,
 void gf_kept_files_release(struct gf_kept_files *files, const void *value);
 
 /* Reads a picture file, turned upright by its EXIF orientation and scaled by `scale`, with the
- * file's 8 or 16 bits. The descriptor stays open; `name` is for messages. The caller frees the
+ * file's samples. The descriptor stays open; `name` is for messages. The caller frees the
  * image by gf_image_free(), and *notes: lines of warnings, or NULL.
  * Codecs are in a layer above this one: src/pipeline/pipeline.c sets the function when the library
  * is loaded. */

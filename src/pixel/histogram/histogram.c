@@ -8,6 +8,7 @@
 
 #include "base/cpu.h"
 #include "pixel/colour.h"
+#include "pixel/float_rows.h"
 #include "pixel/point/point_planes.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
@@ -80,6 +81,15 @@ void *gf_lightness_tables(int bits, size_t *size)
     return tables;
 }
 
+/* Returns the format whose samples are counted: floats count as integers of 16 bits. */
+static struct gf_format counted(struct gf_format format)
+{
+    if (gf_is_float(format))
+        format.bits = 16;
+    format.samples = GF_SAMPLES_INTEGER;
+    return format;
+}
+
 int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format)
 {
     if (gf_statistic_kind(statistic) == GF_STATISTIC_TILES) {
@@ -88,7 +98,7 @@ int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format)
     }
     if (statistic == GF_STATISTIC_CELLS) {
         const struct gf_cells cells = gf_cells_of(format);
-        return ((cells.columns * cells.rows * format.channels - 1) >> format.bits) + 1;
+        return ((cells.columns * cells.rows * format.channels - 1) >> counted(format).bits) + 1;
     }
     return statistic == GF_STATISTIC_CHANNELS ? gf_colour_channels(format) : 1;
 }
@@ -227,11 +237,16 @@ static void histogram_add_whole(const struct gf_view *view, enum gf_statistic st
         flush(&tally, histogram);
 }
 
+struct gf_histogram gf_histogram_of(enum gf_statistic statistic, struct gf_format format)
+{
+    return (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
+                                 .bins = 1 << counted(format).bits};
+}
+
 enum gf_status gf_histogram_alloc(struct gf_histogram *histogram, enum gf_statistic statistic,
                                   struct gf_format format, struct gf_error *error)
 {
-    *histogram = (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
-                                       .bins = 1 << format.bits};
+    *histogram = gf_histogram_of(statistic, format);
     histogram->count = calloc(gf_histogram_counters(histogram), sizeof *histogram->count);
     return histogram->count ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
@@ -345,6 +360,12 @@ GF_INLINE void add_weighted(const void *in, int n, const int bits, const int cha
 GF_TARGET_CLONES static void add_pixels(const void *in, int n, struct gf_format format,
                                         uint64_t *restrict sum)
 {
+    uint16_t words[PIECE * (CHANNELS_MAX + 1)];
+    if (gf_is_float(format)) {
+        gf_row_convert(in, format, counted(format), (size_t)(n * format.channels), words);
+        in = words;
+        format = counted(format);
+    }
     if (!gf_has_alpha(format)) { /* samples that are all added alike are one long row of gray */
         GF_BY_DEPTH(format.bits, BITS, add_weighted(in, n * format.channels, BITS, 1, sum));
     } else {

@@ -43,24 +43,39 @@ enum gf_blend {
             "saturation", "color", "luminosity", NULL \
     }
 
-GF_HOST_DEVICE float gf_blend_hard_light(float b, float s)
+/* Where a mode goes on beyond 0..1, `floats` is set, a constant: see the definition of overlay. */
+
+GF_HOST_DEVICE int gf_blend_beyond(float b, float s)
 {
-    const float twice = s + s, over = twice - 1.0f;
-    return s <= 0.5f ? b * twice : b + over - b * over;
+    return b < 0.0f || b > 1.0f || s < 0.0f || s > 1.0f;
 }
 
-GF_HOST_DEVICE float gf_blend_dodge(float b, float s)
+GF_HOST_DEVICE float gf_blend_screen(float b, float s, const int floats)
+{
+    const float larger = b > s ? b : s, screen = b + s - b * s;
+    return floats && gf_blend_beyond(b, s) ? larger : screen;
+}
+
+GF_HOST_DEVICE float gf_blend_hard_light(float b, float s, const int floats)
+{
+    const float twice = s + s, lit = gf_blend_screen(b, twice - 1.0f, floats);
+    return s <= 0.5f ? b * twice : lit;
+}
+
+GF_HOST_DEVICE float gf_blend_dodge(float b, float s, const int floats)
 {
     const float room = 1.0f - s, lit = b / (room > 0.0f ? room : 1.0f);
-    const float v = room > 0.0f && lit < 1.0f ? lit : 1.0f;
-    return b > 0.0f ? v : 0.0f;
+    const float most = floats && b > 1.0f ? b : 1.0f;
+    const float v = room > 0.0f && lit < most ? lit : most;
+    return b > 0.0f ? v : floats ? b : 0.0f;
 }
 
-GF_HOST_DEVICE float gf_blend_burn(float b, float s)
+GF_HOST_DEVICE float gf_blend_burn(float b, float s, const int floats)
 {
     const float rest = (1.0f - b) / (s > 0.0f ? s : 1.0f);
-    const float v = s > 0.0f && rest < 1.0f ? 1.0f - rest : 0.0f;
-    return b < 1.0f ? v : 1.0f;
+    const float most = floats && b < 0.0f ? 1.0f - b : 1.0f, least = floats && b < 0.0f ? b : 0.0f;
+    const float v = s > 0.0f && rest < most ? 1.0f - rest : least;
+    return b < 1.0f ? v : floats ? b : 1.0f;
 }
 
 /* Returns what the backdrop b becomes under a white layer in the mode SOFT_LIGHT. */
@@ -79,34 +94,49 @@ GF_HOST_DEVICE float gf_blend_soft_light(float b, float s, float lighter)
 }
 
 /* Blends one channel by a separable mode or NORMAL. */
-GF_HOST_DEVICE float gf_blend_channel(int mode, float b, float s)
+GF_HOST_DEVICE float gf_blend_of(int mode, float b, float s, const int floats)
 {
     switch (mode) {
     case GF_BLEND_MULTIPLY:
         return b * s;
     case GF_BLEND_SCREEN:
-        return b + s - b * s;
+        return gf_blend_screen(b, s, floats);
     case GF_BLEND_OVERLAY:
-        return gf_blend_hard_light(s, b);
+        return gf_blend_hard_light(s, b, floats);
     case GF_BLEND_DARKEN:
         return b < s ? b : s;
     case GF_BLEND_LIGHTEN:
         return b > s ? b : s;
     case GF_BLEND_COLOR_DODGE:
-        return gf_blend_dodge(b, s);
+        return gf_blend_dodge(b, s, floats);
     case GF_BLEND_COLOR_BURN:
-        return gf_blend_burn(b, s);
+        return gf_blend_burn(b, s, floats);
     case GF_BLEND_HARD_LIGHT:
-        return gf_blend_hard_light(b, s);
+        return gf_blend_hard_light(b, s, floats);
     case GF_BLEND_SOFT_LIGHT:
-        return gf_blend_soft_light(b, s, gf_blend_lighter(b));
+        return floats && gf_blend_beyond(b, 0.0f) ? b
+                                                  : gf_blend_soft_light(b, s, gf_blend_lighter(b));
     case GF_BLEND_DIFFERENCE:
         return b > s ? b - s : s - b;
     case GF_BLEND_EXCLUSION:
+        if (floats && gf_blend_beyond(b, s))
+            return b > s ? b - s : s - b;
         return b + s - 2.0f * b * s;
     default:
         return s;
     }
+}
+
+GF_HOST_DEVICE float gf_blend_channel(int mode, float b, float s)
+{
+    return gf_blend_of(mode, b, s, 0);
+}
+
+/* Blends one channel of floats. NaN in b or s gives NaN. */
+GF_HOST_DEVICE float gf_blend_float(int mode, float b, float s)
+{
+    const float v = gf_blend_of(mode, b, s, 1);
+    return b == b && s == s ? v : b + s;
 }
 
 GF_HOST_DEVICE float gf_blend_most(struct gf_rgb p)
@@ -128,16 +158,16 @@ GF_HOST_DEVICE float gf_blend_lum(struct gf_rgb p)
 }
 
 /* Computes the specification's SetLum() with ClipColor(): gives the colour the luminosity l, and
- * moves it towards gray if a channel would leave 0..1. */
-GF_HOST_DEVICE struct gf_rgb gf_blend_set_lum(struct gf_rgb p, float l)
+ * moves it towards gray if a channel would leave floor..ceiling, which is 0..1 there. */
+GF_HOST_DEVICE struct gf_rgb gf_blend_set_lum(struct gf_rgb p, float l, float floor, float ceiling)
 {
     const float d = l - gf_blend_lum(p);
     const struct gf_rgb moved = {p.r + d, p.g + d, p.b + d};
     const float least = gf_blend_least(moved), most = gf_blend_most(moved);
     const float below = l - least, above = most - l;
-    const float low = l / (below > 0.0f ? below : 1.0f);
-    const float high = (1.0f - l) / (above > 0.0f ? above : 1.0f);
-    const float by_low = least < 0.0f ? low : 1.0f, by_high = most > 1.0f ? high : 1.0f;
+    const float low = (l - floor) / (below > 0.0f ? below : 1.0f);
+    const float high = (ceiling - l) / (above > 0.0f ? above : 1.0f);
+    const float by_low = least < floor ? low : 1.0f, by_high = most > ceiling ? high : 1.0f;
     const float factor = by_low < by_high ? by_low : by_high;
     const struct gf_rgb clipped = {fmaf(moved.r - l, factor, l), fmaf(moved.g - l, factor, l),
                                    fmaf(moved.b - l, factor, l)};
@@ -155,14 +185,38 @@ GF_HOST_DEVICE struct gf_rgb gf_blend_set_sat(struct gf_rgb p, float s)
     return set;
 }
 
-/* Blends a colour by a mode that needs all channels, HUE to LUMINOSITY. */
-GF_HOST_DEVICE struct gf_rgb gf_blend_colour(int mode, struct gf_rgb b, struct gf_rgb s)
+/* Blends a colour by a mode that needs all channels, HUE to LUMINOSITY, within floor..ceiling. */
+GF_HOST_DEVICE struct gf_rgb gf_blend_colour_within(int mode, struct gf_rgb b, struct gf_rgb s,
+                                                    float floor, float ceiling)
 {
     const struct gf_rgb from = mode == GF_BLEND_SATURATION || mode == GF_BLEND_LUMINOSITY ? b : s;
     const float lum = gf_blend_lum(mode == GF_BLEND_LUMINOSITY ? s : b);
     const struct gf_rgb other = mode == GF_BLEND_HUE ? b : s;
     const struct gf_rgb set = gf_blend_set_sat(from, gf_blend_most(other) - gf_blend_least(other));
-    return gf_blend_set_lum(mode == GF_BLEND_HUE || mode == GF_BLEND_SATURATION ? set : from, lum);
+    return gf_blend_set_lum(mode == GF_BLEND_HUE || mode == GF_BLEND_SATURATION ? set : from, lum,
+                            floor, ceiling);
+}
+
+GF_HOST_DEVICE struct gf_rgb gf_blend_colour(int mode, struct gf_rgb b, struct gf_rgb s)
+{
+    return gf_blend_colour_within(mode, b, s, 0.0f, 1.0f);
+}
+
+/* Blends a colour of floats by a mode that needs all channels; 0..1, to which they are limited, is
+ * widened by both colours. */
+GF_HOST_DEVICE struct gf_rgb gf_blend_colour_float(int mode, struct gf_rgb b, struct gf_rgb s)
+{
+    const float least_b = gf_blend_least(b), least_s = gf_blend_least(s);
+    const float most_b = gf_blend_most(b), most_s = gf_blend_most(s);
+    const float least = least_b < least_s ? least_b : least_s;
+    const float most = most_b > most_s ? most_b : most_s;
+    const struct gf_rgb v =
+        gf_blend_colour_within(mode, b, s, least < 0.0f ? least : 0.0f, most > 1.0f ? most : 1.0f);
+    const float sum = b.r + b.g + b.b + s.r + s.g + s.b;
+    const int whole =
+        b.r == b.r && b.g == b.g && b.b == b.b && s.r == s.r && s.g == s.g && s.b == s.b;
+    const struct gf_rgb kept = {whole ? v.r : sum, whole ? v.g : sum, whole ? v.b : sum};
+    return kept;
 }
 
 /* A layer is a second picture on top of the first. Compositing is that of W3C's "Compositing and
@@ -236,6 +290,28 @@ GF_HOST_DEVICE float gf_layer_over(const struct gf_layer *layer, float v, float 
     const float sum = as * source + (1.0f - as) * ab * v;
     const float straight = gf_clamp(sum / (ao > 0.0f ? ao : 1.0f), layer->max);
     return as > 0.0f ? straight : v;
+}
+
+/* Returns the part w of v; a part of 0 is 0, whatever v is. */
+GF_HOST_DEVICE float gf_layer_share(float w, float v)
+{
+    const float product = w * v;
+    return w == 0.0f ? 0.0f : product;
+}
+
+/* Do on floats what gf_layer_mix() and gf_layer_over() do on samples, without limits. */
+GF_HOST_DEVICE float gf_layer_mix_float(float v, float blended, float as)
+{
+    return gf_layer_share(as, blended) + gf_layer_share(1.0f - as, v);
+}
+
+GF_HOST_DEVICE float gf_layer_over_float(float v, float s, float blended, float as, float ab)
+{
+    const float ao = gf_layer_union(as, ab);
+    const float source = gf_layer_share(1.0f - ab, s) + gf_layer_share(ab, blended);
+    const float sum = gf_layer_share(as, source) + gf_layer_share((1.0f - as) * ab, v);
+    const float straight = ao != 0.0f ? sum / ao : 0.0f;
+    return as == 0.0f ? v : straight;
 }
 
 /* Returns the alpha of the result, 0..M; `alpha` is that of the backdrop. */

@@ -621,6 +621,13 @@ static void append(struct gf_point_builder *builder, int kind)
                                                   .d = (float)(builder->layers - 1)});
 }
 
+/* Returns what the largest sample of a second picture is where layers read it: on floats they read
+ * all pictures as floats. */
+static double layer_max(const struct gf_point_builder *builder, struct gf_format other)
+{
+    return gf_is_float(builder->format) ? 1 : gf_sample_max(other);
+}
+
 static void set_mask(struct gf_point_builder *builder, struct gf_layer *layer,
                      const struct gf_mask_use *mask, struct gf_point_place place)
 {
@@ -628,7 +635,7 @@ static void set_mask(struct gf_point_builder *builder, struct gf_layer *layer,
     layer->mask = builder->pictures++;
     layer->mask_of = mask->of;
     layer->inverted = mask->inverted;
-    layer->mask_scale = (float)(1.0 / gf_sample_max(format));
+    layer->mask_scale = (float)(1.0 / layer_max(builder, format));
     find_place(builder, format, place, &layer->mask_x, &layer->mask_y);
 }
 
@@ -637,7 +644,7 @@ void gf_point_overlay(struct gf_point_builder *builder, const struct gf_picture 
                       double opacity)
 {
     const struct gf_format format = picture->image.format;
-    const double max = gf_sample_max(format);
+    const double max = layer_max(builder, format);
     if (gf_colour_channels(format) == 3)
         gf_point_colour(builder);
     struct gf_layer *const layer = add_layer(builder);

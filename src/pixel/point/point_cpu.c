@@ -312,7 +312,7 @@ static void apply(struct evaluation *evaluation, int x, int y)
     for (int i = 0; i < program->count; i++) {
         const struct gf_point_op *const op = &program->op[i];
         if (op->kind >= GF_POINT_OVERLAY)
-            gf_planes_layer(&program->layer[(int)op->d], evaluation->pictures, colours, x, y,
+            gf_planes_layer(&program->layer[(int)op->d], evaluation->pictures, colours, x, y, false,
                             planes);
         else if (op->kind == GF_POINT_NOISE)
             gf_planes_noise(op, colours, x, y, planes);

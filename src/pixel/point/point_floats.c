@@ -167,8 +167,9 @@ static void to_colour(int *colours, struct gf_planes *p)
 }
 
 /* Applies an operation to a piece from column x of row y on. */
-static void apply(const struct gf_stage *stage, const struct gf_point_op *op, int *colours, int x,
-                  int y, struct gf_planes *p)
+static void apply(const struct gf_stage *stage, const struct gf_point_op *op,
+                  const struct gf_picture *const *pictures, int *colours, int x, int y,
+                  struct gf_planes *p)
 {
     const struct gf_point_program *const program = stage->constants;
     const float *const data = gf_point_block(program, program->data_at);
@@ -208,6 +209,10 @@ static void apply(const struct gf_stage *stage, const struct gf_point_op *op, in
     case GF_POINT_FADE:
         by_position(stage, op, *colours, x, y, p);
         return;
+    case GF_POINT_OVERLAY:
+    case GF_POINT_MASK:
+        gf_planes_layer(&program->layer[(int)op->d], pictures, *colours, x, y, true, p);
+        return;
     default:
         for (int c = 0; c < *colours; c++) {
             if (!gf_point_leaves(op, c))
@@ -226,7 +231,9 @@ void gf_point_floats(const struct gf_stage *stage, const struct gf_view *in,
 {
     const struct gf_point_program *const program = stage->constants;
     const int width = stage->in.width, from = stage->in.channels, to = stage->out.channels;
+    const struct gf_picture *pictures[GF_STAGE_PICTURES_MAX];
     _Alignas(64) struct gf_planes planes;
+    gf_stage_pictures(stage, pictures);
     memset(&planes, 0, sizeof planes);
     for (int y = out->y; y < out->y + out->rows; y++) {
         const float *const read = (const float *)gf_view_row(in, y);
@@ -240,7 +247,7 @@ void gf_point_floats(const struct gf_stage *stage, const struct gf_view *in,
                     plane[i] = read[(x + i) * from + c];
             }
             for (int i = 0; i < program->count; i++)
-                apply(stage, &program->op[i], &colours, x, y, &planes);
+                apply(stage, &program->op[i], pictures, &colours, x, y, &planes);
             for (int c = 0; c < to; c++) {
                 const float *const plane = plane_of(&planes, to, c);
                 for (int i = 0; i < n; i++)

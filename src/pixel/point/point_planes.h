@@ -80,9 +80,10 @@ void gf_mix_init(struct gf_mix *mix, const struct gf_stage *stage);
  * field is 0, fills them with the colour where it is 1. Returns their number; 0: they must be
  * computed as planes. */
 int gf_mix_stretch(struct gf_mix *mix, const uint8_t *in, uint8_t *out, int x, int y);
-/* Applies an OVERLAY or MASK to a piece from column x of row y on. */
+/* Applies an OVERLAY or MASK to a piece from column x of row y on; with `floats` to samples without
+ * limits, of which M is 1. */
 void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *const *pictures,
-                     int colours, int x, int y, struct gf_planes *p);
+                     int colours, int x, int y, bool floats, struct gf_planes *p);
 /* Runs a program of one layer on row y, if gf_layer_is_samplewise() is true for it. */
 void gf_layer_plain_row(const struct gf_layer *layer, const struct gf_image *image, int y,
                         struct gf_format in, const uint8_t *from, uint8_t *to);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "pixel/float_rows.h"
 
 /* Moves the first `count` values of a plane to index `at`, and sets the others to 0. */
 static void place_plane(float *plane, int at, int count)
@@ -15,22 +16,40 @@ static void place_plane(float *plane, int at, int count)
     memset(plane + at + count, 0, (size_t)(GF_PIECE - at - count) * sizeof *plane);
 }
 
-/* Reads pixels of row y of a second picture into planes, from column x on. Pixels outside of it are
- * 0. A gray sample goes into all three colours. Alpha is `opaque` if the picture has none. */
-static void read_piece(const struct gf_image *image, int x, int y, float opaque,
+/* Converts pixels of any samples to planes of floats, of which M is 1. */
+static void split_floats(const uint8_t *from, struct gf_format format, int n, struct gf_planes *p)
+{
+    const int channels = format.channels;
+    float row[4 * GF_PIECE];
+    gf_floats_of_row(from, format, (size_t)n * (size_t)channels, row);
+    for (int c = 0; c < channels; c++) {
+        const bool is_alpha = channels % 2 == 0 && c == channels - 1;
+        float *const plane = is_alpha ? p->alpha : p->colour[c];
+        for (int i = 0; i < n; i++)
+            plane[i] = row[i * channels + c];
+    }
+}
+
+/* Reads pixels of row y of a second picture into planes, from column x on; with `floats` as floats.
+ * Pixels outside of it are 0. A gray sample goes into all three colours. Alpha is `opaque` if the
+ * picture has none. Returns false if all pixels are outside. */
+static bool read_piece(const struct gf_picture *picture, int x, int y, float opaque, bool floats,
                        struct gf_planes *p)
 {
+    const struct gf_image *const image =
+        floats && picture->floats.data ? &picture->floats : &picture->image;
     const struct gf_format format = image->format;
     const int begin = x < 0 ? 0 : x, at = begin - x;
     const int left = format.width - begin, room = GF_PIECE - at;
     const int count = left < room ? left : room;
     if (y < 0 || y >= format.height || count <= 0) {
         memset(p, 0, sizeof *p);
-        return;
+        return false;
     }
     const size_t pixel_bytes = (size_t)format.channels * (size_t)format.bits / 8;
-    gf_planes_split(image->data + (size_t)y * image->pitch + (size_t)begin * pixel_bytes, format,
-                    count, p);
+    const uint8_t *const from =
+        image->data + (size_t)y * image->pitch + (size_t)begin * pixel_bytes;
+    (floats ? split_floats : gf_planes_split)(from, format, count, p);
     for (int i = 0; i < count && !gf_has_alpha(format); i++)
         p->alpha[i] = opaque;
     const int colours = gf_colour_channels(format);
@@ -41,6 +60,16 @@ static void read_piece(const struct gf_image *image, int x, int y, float opaque,
             memcpy(p->colour[c], p->colour[0], sizeof p->colour[0]);
         else if (count < GF_PIECE)
             place_plane(p->colour[c], at, count);
+    }
+    return true;
+}
+
+/* Limits a plane of floats to 0..1. NaN stays NaN. */
+GF_TARGET_CLONES static void limit_plane(float *plane)
+{
+    for (int i = 0; i < GF_PIECE; i++) {
+        const float low = plane[i] < 0.0f ? 0.0f : plane[i];
+        plane[i] = low > 1.0f ? 1.0f : low;
     }
 }
 
@@ -56,12 +85,14 @@ GF_TARGET_CLONES static void find_mask(const struct gf_layer layer,
 
 /* Sets part[GF_PIECE] to the mask's values for a piece from column x of row y on. */
 static void read_mask(const struct gf_layer *layer, const struct gf_picture *picture, int x, int y,
-                      float *part)
+                      bool floats, float *part)
 {
     struct gf_planes mask;
     const bool has_alpha = gf_has_alpha(picture->image.format);
-    read_piece(&picture->image, x - layer->mask_x, y - layer->mask_y, 1.0f, &mask);
+    (void)read_piece(picture, x - layer->mask_x, y - layer->mask_y, 1.0f, floats, &mask);
     find_mask(*layer, &mask, has_alpha ? layer->mask_scale : 1.0f, part);
+    if (floats)
+        limit_plane(part);
 }
 
 GF_INLINE void blend_channel(const int mode, const struct gf_layer *layer, const float *restrict v,
@@ -71,14 +102,15 @@ GF_INLINE void blend_channel(const int mode, const struct gf_layer *layer, const
         blended[i] = gf_layer_blend(mode, layer, v[i], s[i]);
 }
 
-GF_INLINE void blend_colour(const int mode, const struct gf_layer *layer,
+GF_INLINE void blend_colour(const int mode, const struct gf_layer *layer, const bool floats,
                             const struct gf_planes *restrict v, const struct gf_planes *restrict s,
                             struct gf_planes *restrict blended)
 {
     for (int i = 0; i < GF_PIECE; i++) {
         const struct gf_rgb b = {v->colour[0][i], v->colour[1][i], v->colour[2][i]};
         const struct gf_rgb t = {s->colour[0][i], s->colour[1][i], s->colour[2][i]};
-        const struct gf_rgb mixed = gf_layer_blend_colour(mode, layer, b, t);
+        const struct gf_rgb mixed =
+            floats ? gf_blend_colour_float(mode, b, t) : gf_layer_blend_colour(mode, layer, b, t);
         blended->colour[0][i] = mixed.r;
         blended->colour[1][i] = mixed.g;
         blended->colour[2][i] = mixed.b;
@@ -93,21 +125,36 @@ GF_INLINE void blend_colour(const int mode, const struct gf_layer *layer,
     { \
         for (int c = 0; c < colours; c++) \
             blend_channel(GF_BLEND_##name, &layer, v->colour[c], s->colour[c], to->colour[c]); \
+    } \
+    GF_TARGET_CLONES static void floats_##name( \
+        const struct gf_layer layer, int colours, const struct gf_planes *restrict v, \
+        const struct gf_planes *restrict s, struct gf_planes *restrict to) \
+    { \
+        for (int k = 0; k < colours * GF_PIECE; k++) { \
+            const int c = k / GF_PIECE, i = k % GF_PIECE; \
+            to->colour[c][i] = gf_blend_float(GF_BLEND_##name, v->colour[c][i], s->colour[c][i]); \
+        } \
     }
 #define BLEND_COLOUR(name) \
     GF_TARGET_CLONES static void blend_##name(const struct gf_layer layer, int colours, \
                                               const struct gf_planes *v, \
                                               const struct gf_planes *s, struct gf_planes *to) \
     { \
-        blend_colour(GF_BLEND_##name, &layer, v, s, to); \
+        blend_colour(GF_BLEND_##name, &layer, false, v, s, to); \
+    } \
+    GF_TARGET_CLONES static void floats_##name(const struct gf_layer layer, int colours, \
+                                               const struct gf_planes *v, \
+                                               const struct gf_planes *s, struct gf_planes *to) \
+    { \
+        blend_colour(GF_BLEND_##name, &layer, true, v, s, to); \
     }
 GF_BLEND_SEPARABLE(BLEND_CHANNELS)
 GF_BLEND_JOINT(BLEND_COLOUR)
 
-#define BLEND_ENTRY(name) [GF_BLEND_##name] = blend_##name,
-static void (*const blend[])(const struct gf_layer layer, int colours, const struct gf_planes *v,
-                             const struct gf_planes *s, struct gf_planes *to) = {
-    GF_BLEND_SEPARABLE(BLEND_ENTRY) GF_BLEND_JOINT(BLEND_ENTRY)};
+typedef void blender(const struct gf_layer layer, int colours, const struct gf_planes *v,
+                     const struct gf_planes *s, struct gf_planes *to);
+#define BLEND_ENTRY(name) [GF_BLEND_##name] = {blend_##name, floats_##name},
+static blender *const blend[][2] = {GF_BLEND_SEPARABLE(BLEND_ENTRY) GF_BLEND_JOINT(BLEND_ENTRY)};
 
 GF_TARGET_CLONES static void scale_plane(float factor, float *v)
 {
@@ -146,7 +193,28 @@ GF_TARGET_CLONES static void unite_alpha(const struct gf_layer layer, const floa
             gf_layer_alpha(&layer, alpha[i], gf_layer_union(as[i], alpha[i] * layer.least), as[i]);
 }
 
-static void lay(const struct gf_layer *layer, int colours, const struct gf_planes *s,
+GF_TARGET_CLONES static void mix_floats(const float *restrict blended, const float *restrict as,
+                                        float *restrict v)
+{
+    for (int i = 0; i < GF_PIECE; i++)
+        v[i] = gf_layer_mix_float(v[i], blended[i], as[i]);
+}
+
+GF_TARGET_CLONES static void over_floats(const float *restrict s, const float *restrict blended,
+                                         const float *restrict as, const float *restrict alpha,
+                                         float *restrict v)
+{
+    for (int i = 0; i < GF_PIECE; i++)
+        v[i] = gf_layer_over_float(v[i], s[i], blended[i], as[i], alpha[i]);
+}
+
+static void unite_floats(const float *restrict as, float *restrict alpha)
+{
+    for (int i = 0; i < GF_PIECE; i++)
+        alpha[i] = as[i] == 0.0f ? alpha[i] : gf_layer_union(as[i], alpha[i]);
+}
+
+static void lay(const struct gf_layer *layer, int colours, bool floats, const struct gf_planes *s,
                 struct gf_planes *p)
 {
     struct gf_planes made;
@@ -154,41 +222,50 @@ static void lay(const struct gf_layer *layer, int colours, const struct gf_plane
     if (layer->mode != GF_BLEND_NORMAL) {
         for (int c = 1; c < 3 && colours == 1; c++)
             memcpy(p->colour[c], p->colour[0], sizeof p->colour[0]);
-        blend[layer->mode](*layer, colours, p, s, &made);
+        blend[layer->mode][floats](*layer, colours, p, s, &made);
         blended = &made;
     }
     for (int c = 0; c < colours; c++) {
-        if (layer->over_alpha)
+        if (floats && layer->over_alpha)
+            over_floats(s->colour[c], blended->colour[c], s->alpha, p->alpha, p->colour[c]);
+        else if (floats)
+            mix_floats(blended->colour[c], s->alpha, p->colour[c]);
+        else if (layer->over_alpha)
             over(*layer, s->colour[c], blended->colour[c], s->alpha, p->alpha, p->colour[c]);
         else
             mix(*layer, blended->colour[c], s->alpha, p->colour[c]);
     }
-    if (layer->over_alpha)
+    if (floats && layer->over_alpha)
+        unite_floats(s->alpha, p->alpha);
+    else if (layer->over_alpha)
         unite_alpha(*layer, s->alpha, p->alpha);
 }
 
 void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *const *pictures,
-                     int colours, int x, int y, struct gf_planes *p)
+                     int colours, int x, int y, bool floats, struct gf_planes *p)
 {
     _Alignas(64) struct gf_planes source;
     float part[GF_PIECE];
     if (layer->mask >= 0)
-        read_mask(layer, pictures[layer->mask], x, y, part);
+        read_mask(layer, pictures[layer->mask], x, y, floats, part);
     if (layer->source < 0) {
         multiply_planes(part, p->alpha);
         return;
     }
-    const struct gf_image *const image = &pictures[layer->source]->image;
-    read_piece(image, x - layer->x, y - layer->y, layer->opacity, &source);
+    const struct gf_picture *const picture = pictures[layer->source];
+    if (!read_piece(picture, x - layer->x, y - layer->y, layer->opacity, floats, &source))
+        return;
     /* Modes that join channels need all three. */
     const int planes = layer->mode >= GF_BLEND_HUE ? 3 : colours;
     for (int c = 0; c < planes && layer->scale != 1.0f; c++)
         scale_plane(layer->scale, source.colour[c]);
-    if (gf_has_alpha(image->format))
+    if (floats && gf_has_alpha(picture->image.format))
+        limit_plane(source.alpha);
+    if (gf_has_alpha(picture->image.format))
         scale_plane(layer->alpha, source.alpha);
     if (layer->mask >= 0)
         multiply_planes(part, source.alpha);
-    lay(layer, colours, &source, p);
+    lay(layer, colours, floats, &source, p);
 }
 
 GF_TARGET_CLONES static void mix_bytes(float as, const uint8_t *restrict s,

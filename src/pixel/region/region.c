@@ -7,6 +7,8 @@
 #include "base/fail.h"
 #include "base/image.h"
 #include "pixel/files/kept_files.h"
+#include "pixel/float_rows.h"
+#include "pixel/float_stage.h"
 
 size_t gf_region_pitch(struct gf_format format)
 {
@@ -135,14 +137,9 @@ static size_t scratch_bytes(const struct gf_stage *stage, int rows, scratch_of_s
     return most;
 }
 
-static size_t cpu_scratch_of(const struct gf_stage *stage, int rows)
-{
-    return stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
-}
-
 static size_t cpu_scratch(const struct gf_stage *stage, int rows)
 {
-    return scratch_bytes(stage, rows, cpu_scratch_of);
+    return scratch_bytes(stage, rows, gf_stage_cpu_scratch);
 }
 
 static size_t cuda_scratch(const struct gf_stage *stage, int rows)
@@ -240,7 +237,14 @@ struct gf_region_mask gf_region_mask_of(const struct gf_region_parts *parts,
 
 static void mix(void *pixel, const void *filtered, struct gf_format format, float coverage)
 {
-    if (format.bits == 8)
+    float own[4], other[4];
+    const size_t channels = (size_t)format.channels;
+    if (gf_is_float(format)) {
+        gf_floats_of_row(pixel, format, channels, own);
+        gf_floats_of_row(filtered, format, channels, other);
+        gf_region_mix_floats(own, other, format.channels, coverage);
+        gf_floats_to_row(own, format, channels, pixel);
+    } else if (format.bits == 8)
         gf_region_mix_bytes(pixel, filtered, format.channels, 255.0f, coverage);
     else
         gf_region_mix_words(pixel, filtered, format.channels, 65535.0f, coverage);
@@ -296,7 +300,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
         view.format = stages_of(parts, band.box)->in;
         for (int i = 0; i < band.box->count; i++) {
             const struct gf_stage own = gf_region_stage(stage, &band, i, &made);
-            own.filter->cpu(&own, &view, &made, band.scratch);
+            gf_stage_cpu(&own, &view, &made, band.scratch);
             view = made;
         }
         replace(parts, &band, &view, out);
@@ -310,6 +314,7 @@ const struct gf_filter gf_region = {
     .summary = "a filter within a region",
     .params_size = sizeof(struct gf_region_parts),
     .kind = GF_STRAIGHT,
+    .takes_floats = true,
     .pictures = pictures,
     .input_rows = input_rows,
     .needs_whole = needs_whole,
@@ -361,13 +366,17 @@ static enum gf_status make_mask(const struct gf_image *picture, struct gf_image 
 static enum gf_status read_mask(int fd, const char *path, const char *how, void **value,
                                 struct gf_error *error)
 {
-    struct gf_image picture = {.data = NULL}, mask = {.data = NULL};
-    struct gf_picture *made = NULL;
+    struct gf_image image = {.data = NULL}, mask = {.data = NULL};
+    struct gf_picture *picture = NULL, *made = NULL;
     char *notes = NULL;
     (void)how;
-    enum gf_status status = gf_picture_read(fd, path, 1, &picture, &notes, error);
-    GF_THEN(status, make_mask(&picture, &mask, error));
-    gf_image_free(&picture);
+    enum gf_status status = gf_picture_read(fd, path, 1, &image, &notes, error);
+    GF_THEN(status, gf_picture_new(&image, &picture, error));
+    if (picture)
+        status = make_mask(&picture->image, &mask, error);
+    else
+        gf_image_free(&image);
+    gf_picture_free(picture);
     GF_THEN(status, gf_picture_new(&mask, &made, error));
     if (status) {
         gf_image_free(&mask);

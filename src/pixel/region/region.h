@@ -125,6 +125,24 @@ GF_HOST_DEVICE float gf_region_coverage(const struct gf_region_cover *cover,
 GF_REGION_MIX(gf_region_mix_bytes, uint8_t)
 GF_REGION_MIX(gf_region_mix_words, uint16_t)
 
+/* Mixes a pixel of floats so, without limits. Equal numbers stay. */
+GF_HOST_DEVICE void gf_region_mix_floats(float *pixel, const float *filtered, int channels,
+                                         float coverage)
+{
+    const int alpha = channels % 2 == 0 ? channels - 1 : channels;
+    float part = coverage;
+    if (alpha < channels && pixel[alpha] != filtered[alpha]) {
+        const float of_pixel = (1.0f - coverage) * pixel[alpha];
+        const float of_filtered = coverage * filtered[alpha];
+        part = of_filtered / (of_pixel + of_filtered);
+        pixel[alpha] = of_pixel + of_filtered;
+    }
+    for (int c = 0; c < alpha && part != 0.0f; c++) {
+        const float mixed = (1.0f - part) * pixel[c] + part * filtered[c];
+        pixel[c] = part == 1.0f || filtered[c] == pixel[c] ? filtered[c] : mixed;
+    }
+}
+
 /* The filter gf_region: the stages of the filter that is limited run for the rows that the region
  * touches, and their result replaces the picture's pixels as far as the region covers them. All
  * other pixels are copied. */

@@ -17,6 +17,7 @@
 static const double LIGHT_UNITS = 1e4; /* 1 cd/m2 in the units of mDCV and cLLI */
 /* The number by which H.273 says that primaries or transfer are unspecified. */
 enum { UNSPECIFIED = 2 };
+enum { BT709 = 1, LINEAR = 8 }; /* primaries and transfer of H.273 */
 
 bool gf_curve_is_hdr(int curve)
 {
@@ -41,6 +42,39 @@ void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int cur
     tags->cicp[1] = (unsigned char)curve;
     tags->cicp[2] = 0;
     tags->cicp[3] = 1;
+}
+
+bool gf_colour_tags_set_linear(struct gf_colour_tags *tags, const float xy[8], bool gray)
+{
+    static const double usual[] = {.3127, .3290, .64, .33, .30, .60, .15, .06};
+    unsigned char profile[GF_ICC_MADE_MOST];
+    struct gf_colour_tags own = {.has_gamma = true, .gamma = 100000, .has_chromaticities = true};
+    bool is_usual = true, is_sound = true;
+    gf_colour_tags_set_cicp(tags, BT709, LINEAR);
+    for (int i = 0; xy && i < 8; i++) {
+        is_usual &= fabs((double)xy[i] - usual[i]) < 1e-4;
+        is_sound &= fabs((double)xy[i]) < 10;
+        own.chromaticity[i] = is_sound ? (int32_t)floor((double)xy[i] * 1e5 + .5) : 0;
+    }
+    if (is_usual)
+        return true;
+    if (!is_sound || !gf_colour_tags_profile(&own, gray, profile))
+        return false;
+    *tags = own;
+    return true;
+}
+
+bool gf_metadata_find_linear(const struct gf_metadata *metadata, struct gf_icc_space *space)
+{
+    const struct gf_colour_tags *const tags = &metadata->colour;
+    double *const point[] = {space->white, space->red, space->green, space->blue};
+    if (tags->has_cicp)
+        return tags->cicp[1] == LINEAR && gf_icc_primaries(tags->cicp[0], space);
+    if (metadata->icc.size || !tags->has_gamma || tags->gamma != 100000)
+        return false;
+    for (int i = 0; tags->has_chromaticities && i < 8; i++)
+        point[i / 2][i % 2] = tags->chromaticity[i] / 1e5;
+    return true;
 }
 
 static void keep_light(const struct gf_colour_tags *tags, struct gf_colour_tags *kept)

@@ -10,6 +10,7 @@
 #include "gpufilter/options.h"
 #include "gpufilter/status.h"
 
+struct gf_icc_space;
 struct gf_icc_transform;
 struct gf_metadata;
 
@@ -40,6 +41,11 @@ enum gf_tags_room {
 /* Sets a cICP with these numbers of ITU-T H.273, for RGB in the full range. Does nothing if one of
  * the numbers means "unspecified". */
 void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int curve);
+/* Sets linear light of these chromaticities x and y of white, red, green and blue; NULL: BT.709's.
+ * Returns false, and sets BT.709's, if no profile can say them. */
+bool gf_colour_tags_set_linear(struct gf_colour_tags *tags, const float xy[8], bool gray);
+/* Finds the primaries of samples that the tags say to be linear. Returns false for others. */
+bool gf_metadata_find_linear(const struct gf_metadata *metadata, struct gf_icc_space *space);
 /* Copies the cICP if the output's format can hold it. Returns false if it cannot or there is
  * none. */
 bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
