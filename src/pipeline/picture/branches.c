@@ -132,11 +132,6 @@ static enum gf_status enter_next_part(struct gf_attempt *attempt, struct gf_bran
                                                .apart = branch->request.apart};
     branch->recoloured |= branch->plan.recoloured;
     branch->filtered = true;
-    if (gf_is_float(image->format))
-        return gf_fail(error, GF_ERROR_UNFIT,
-                       "%s: takes no floats; the filter integer before it "
-                       "makes samples of 16 bits",
-                       item->filter->name);
     item->filter->find(item->params, &view, found);
     if (*found->text)
         snprintf(profile->found, sizeof profile->found, "%s", found->text);
