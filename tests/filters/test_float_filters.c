@@ -462,9 +462,6 @@ static void test_refusals(void **state)
     assert_string_equal(
         error.text,
         "resize (pillow): takes no floats; the filter integer before it makes samples of 16 bits");
-    float numbers[3 * WIDTH * HEIGHT];
-    assert_int_equal(gf_image_to_floats(&floats, GF_FLOATS_NHWC, 0, NULL, NULL, numbers, &error),
-                     GF_ERROR_USAGE);
     floats.data += 2;
     assert_int_equal(try("invert", &floats, &out), GF_ERROR_USAGE);
     assert_string_equal(error.text, "input: samples of 32 bits at uneven addresses");

@@ -13,7 +13,8 @@ static double limited(double v)
     return fmin(fmax(v, 0), 1);
 }
 
-/* In single precision, as the numbers are: which of two levels is nearer decides what is counted. */
+/* In single precision, as the numbers are: which of two levels is nearer decides what is counted.
+ */
 static int level_of(double v)
 {
     return (int)rintf((float)limited(v) * (LEVELS - 1));

@@ -200,8 +200,8 @@ GF_HOST_DEVICE float gf_point_gray_of(const struct gf_point_op *op, float r, flo
 /* Returns the operation for the luma of floats. */
 GF_HOST_DEVICE struct gf_point_op gf_point_luma_of_floats(void)
 {
-    const struct gf_point_op op = {GF_POINT_GRAY, 1, GF_LUMA601_R, GF_LUMA601_G, GF_LUMA601_B,
-                                   1.0f / 65536};
+    const struct gf_point_op op = {GF_POINT_GRAY, 1,           GF_LUMA601_R, GF_LUMA601_G,
+                                   GF_LUMA601_B,  1.0f / 65536};
     return op;
 }
 
