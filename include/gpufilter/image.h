@@ -68,11 +68,12 @@ GF_API void gf_image_free(struct gf_image *image);
 enum gf_floats { GF_FLOATS_NHWC, GF_FLOATS_NCHW, GF_FLOATS_PATCHES };
 
 /* Writes what networks take: (v / M - mean) / deviation of each sample v, in single precision,
- * rounded after each operation. `channels` is 0, for as many as the picture has, or 3; a gray
- * picture then gets three equal ones, and GF_ERROR_UNFIT is returned for a picture with alpha.
- * `mean` and `deviation` have a number for each channel of the result; NULL means 0 and 1. `values`
- * has room for width x height x channels numbers, without gaps between rows. Returns GF_ERROR_USAGE
- * if a mean is not finite or a deviation not a finite positive number. */
+ * rounded after each operation; M is 1 of floats, which nothing limits. `channels` is 0, for as
+ * many as the picture has, or 3; a gray picture then gets three equal ones, and GF_ERROR_UNFIT is
+ * returned for a picture with alpha. `mean` and `deviation` have a number for each channel of the
+ * result; NULL means 0 and 1. `values` has room for width x height x channels numbers, without gaps
+ * between rows. Returns GF_ERROR_USAGE if a mean is not finite or a deviation not a finite positive
+ * number. */
 GF_API enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_floats layout,
                                          int channels, const float *mean, const float *deviation,
                                          float *values, struct gf_error *error) GF_CHECKED;
@@ -112,7 +113,8 @@ GF_API enum gf_status gf_image_to_numbers(const struct gf_image *image,
 
 /* Sets the samples of a picture of 16 bits, which is the caller's, to those of numbers of the
  * layout NHWC without gaps: the nearest ones to 65535 (v - black) / (white - black), to even ones
- * between two, limited to 0..65535. Returns GF_ERROR_UNFIT for a number that is NaN, or that is
+ * between two, limited to 0..65535. Samples of floats become (v - black) / (white - black), and
+ * nothing limits them. Of integers, it returns GF_ERROR_UNFIT for a number that is NaN, or that is
  * farther outside than the range is wide, since its range is another. */
 GF_API enum gf_status gf_image_from_numbers(const void *values, enum gf_number type, float black,
                                             float white, const struct gf_image *image,

@@ -83,9 +83,6 @@ static enum gf_status read_header(struct run *run, const char *name, struct gf_i
     gf_input_choose_pages(input, pages);
     if (!status && !gf_facts_read(facts, name, gf_input_size(input), source))
         status = gf_fail_memory(error);
-    if (!status && run->pipeline && gf_is_float(source->format))
-        status = gf_fail(error, GF_ERROR_UNFIT, "%s: its samples are floats, which have no levels",
-                         name);
     if (!status && run->hashes)
         status = hash(run, input, source, facts, error);
     if (!status && run->hashes && !source->stored.pages) {

@@ -161,9 +161,7 @@ static enum gf_status cpu_statistic_take(struct gf_lane *lane, struct gf_histogr
                                          struct gf_error *error)
 {
     const struct cpu_lane *const cpu = (struct cpu_lane *)lane;
-    const size_t count = (size_t)into->channels * (size_t)into->bins;
-    for (size_t i = 0; i < count; i++)
-        into->count[i] += cpu->histogram.count[i];
+    gf_histogram_merge(into, &cpu->histogram);
     return GF_OK;
 }
 

@@ -302,11 +302,7 @@ enum gf_status gf_lanes_take_histograms(struct gf_schedule_state *state, struct 
     const struct gf_segment *const segment = state->pass.segment;
     struct gf_histogram *const histogram = &state->histogram;
     free(histogram->count);
-    *histogram = gf_histogram_of(segment->statistic, segment->out);
-    histogram->count =
-        calloc((size_t)histogram->channels * (size_t)histogram->bins, sizeof(uint64_t));
-    GF_ALLOCATED(histogram->count, error);
-    enum gf_status status = GF_OK;
+    enum gf_status status = gf_histogram_alloc(histogram, segment->statistic, segment->out, error);
     for (int i = 0; !status && i < state->lanes; i++) {
         status =
             state->schedule->backend->calls->statistic_take(state->lane[i].queue, histogram, error);

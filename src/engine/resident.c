@@ -317,10 +317,7 @@ static enum gf_status bring_histogram(struct gf_ready_plan *ready, int s, struct
     struct gf_stage *const stage = &ready->plan.stage[segment->first + segment->count];
     const void **const constants = &ready->pass[s + 1].constants[0];
     free(ready->histogram.count);
-    ready->histogram = gf_histogram_of(segment->statistic, segment->out);
-    ready->histogram.count =
-        calloc(gf_histogram_counters(&ready->histogram), sizeof *ready->histogram.count);
-    GF_ALLOCATED(ready->histogram.count, error);
+    GF_TRY(gf_histogram_alloc(&ready->histogram, segment->statistic, segment->out, error));
     const enum gf_status status = calls->statistic_take(lane, &ready->histogram, error);
     calls->statistic_close(lane);
     GF_TRY(status);

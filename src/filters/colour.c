@@ -323,6 +323,7 @@ const struct gf_filter gf_whitebalance_filter = {
                  "with white: per cent of the pixels that may be brighter"),
         GF_PARAM_SMOOTH(struct whitebalance)),
     .kind = GF_POINT,
+    .takes_floats = true,
     .cost = {.pixel = 2.2},
     .statistic = statistic,
     .point = whitebalance_point,

@@ -24,6 +24,15 @@ static enum gf_statistic equalize_statistic(const void *params)
     return statistics[equalize->mode];
 }
 
+static enum gf_status equalize_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                     struct gf_error *error)
+{
+    const struct equalize *const equalize = params;
+    return gf_is_float(in) && equalize->mode == BY_LIGHTNESS
+               ? gf_fail(error, GF_ERROR_USAGE, "mode=lightness takes no floats")
+               : GF_OK;
+}
+
 /* Returns the new value of a level. For 8 bits the arithmetic is the same as in OpenCV's
  * equalizeHist, so that both give the same bits: the scale is rounded to single precision, and a
  * half is rounded to even. For 16 bits the arithmetic is exact, and a half is rounded up. */
@@ -77,7 +86,8 @@ const struct gf_filter gf_equalize_filter = {
     .definition =
         "With c the cumulative histogram of N pixels and c0 its first value that is not zero:\n"
         "round((c[v] - c0) M / (N - c0)); the identity where N = c0. Pixels of zero alpha are not "
-        "counted.",
+        "counted. Of floats, values are interpolated between levels and flat beyond 0..1, and "
+        "lightness is refused.",
     .example = "equalize=luma",
     GF_TAKES(struct equalize,
              GF_PARAM_CHOICE(
@@ -87,7 +97,9 @@ const struct gf_filter gf_equalize_filter = {
                  "table from all samples; lightness: CIELAB L*, and the colour is kept"),
              GF_PARAM_SMOOTH(struct equalize)),
     .kind = GF_POINT,
+    .takes_floats = true,
     .cost = {.pixel = 1.2},
+    .shape = equalize_shape,
     .statistic = equalize_statistic,
     .point = equalize_point,
 };
@@ -128,11 +140,35 @@ static void find_range(const uint64_t *count, int bins, double clip_percent, int
     }
 }
 
+/* Stretches floats: by the extremes or, if pixels are clipped, by levels of 0..1. */
+static void stretch(const struct normalize *normalize, const struct gf_histogram *histogram,
+                    struct gf_point_builder *builder)
+{
+    for (int c = 0; c < histogram->channels; c++) {
+        double low = (double)histogram->low[c], high = (double)histogram->high[c];
+        if (normalize->clip > 0) {
+            int first, last;
+            find_range(histogram->count + c * histogram->bins, histogram->bins, normalize->clip,
+                       &first, &last);
+            low = (double)first / (histogram->bins - 1);
+            high = (double)last / (histogram->bins - 1);
+        }
+        if (histogram->channels == 3)
+            gf_point_only(builder, 1u << c);
+        if (high > low)
+            gf_point_linear(builder, low, 1 / (high - low), 0);
+    }
+}
+
 static void normalize_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct normalize *const normalize = stage->params;
     const struct gf_histogram *const histogram = stage->histogram;
     const int bins = histogram->bins;
+    if (gf_is_float(stage->in)) {
+        stretch(normalize, histogram, builder);
+        return;
+    }
     double *const value = malloc((size_t)(histogram->channels * bins) * sizeof *value);
     if (!value)
         return gf_point_fail_memory(builder);
@@ -159,9 +195,11 @@ const struct gf_filter gf_normalize_filter = {
     .names = "normalise autolevel autolevels autocontrast",
     .synonyms = "stretch contraststretch linearstretch autogamma",
     .summary = "stretches the levels to the full scale",
-    .definition = "(v - low) M / (high - low), clamped. low and high are the first levels, counted "
-                  "from either end, by which more than clip % of the pixels have been passed. "
-                  "Pixels of zero alpha are not counted.",
+    .definition =
+        "(v - low) M / (high - low), clamped. low and high are the first levels, counted "
+        "from either end, by which more than clip % of the pixels have been passed. "
+        "Pixels of zero alpha are not counted. Of floats, low and high are the extremes of "
+        "all finite numbers if clip is 0.",
     .example = "normalize=clip=1",
     GF_TAKES(struct normalize,
              GF_PARAM(struct normalize, clip, 0, 0, 49.9,
@@ -171,6 +209,7 @@ const struct gf_filter gf_normalize_filter = {
                  "channel: each channel by its own levels; luma: all by the levels of the luma"),
              GF_PARAM_SMOOTH(struct normalize)),
     .kind = GF_POINT,
+    .takes_floats = true,
     .cost = {.pixel = 2.2},
     .statistic = normalize_statistic,
     .extremes = extremes,

@@ -38,7 +38,10 @@ const struct gf_filter gf_float_filter = {
         "computes in single precision.\nPowers and conversions of light make minus the result of "
         "-v where v is negative. curves is flat outside of 0..1. A NaN\nor an infinity stays "
         "within "
-        "the windows that it is in, and a colour whose alpha is 0 becomes 0 in stencils. Files "
+        "the windows that it is in, and a colour whose alpha is 0 becomes 0 in stencils. "
+        "Histograms "
+        "have 65536 levels of 0..1; numbers count at the nearest level, and NaN does not count. "
+        "Files "
         "that "
         "hold\nno floats get 8 or 16 bits as the filter integer makes them, with a warning if that "
         "clamps.",

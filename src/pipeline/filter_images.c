@@ -348,6 +348,7 @@ static const struct gf_filter taking = {
     .summary = "takes the histogram of each channel",
     .params_size = sizeof(struct taker),
     .kind = GF_POINT,
+    .takes_floats = true,
     .statistic = statistic,
     .point = take,
 };

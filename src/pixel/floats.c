@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "base/fail.h"
 #include "base/image.h"
+#include "pixel/float_rows.h"
 
 /* How the samples of one channel become numbers; `table` has the bits of those of all 8-bit
  * samples. */
@@ -15,9 +16,21 @@ struct scale {
     uint32_t table[256];
 };
 
-static float number_of(const struct scale *scale, int sample, int most)
+static float number_of(const struct scale *scale, float sample, float most)
 {
-    return ((float)sample * scale->scale / (float)most - scale->mean) / scale->deviation;
+    return (sample * scale->scale / most - scale->mean) / scale->deviation;
+}
+
+/* Returns the bits of the number of a type for a float, which has no limits, NaN included. A byte
+ * is the nearest one in 0..255, the even one between two; that of NaN is 0. */
+GF_INLINE uint32_t number_of_any(enum gf_number type, float v)
+{
+    const float low = v > 0.0f ? v : 0.0f, limited = low < 255.0f ? low : 255.0f;
+    if (type == GF_NUMBER_UINT8)
+        return gf_bits_of_float(limited + GF_ROUNDING_SHIFT) & 255;
+    if (v != v)
+        return type == GF_NUMBER_FLOAT32 ? 0x7fc00000 : type == GF_NUMBER_FLOAT16 ? 0x7e00 : 0x7fc0;
+    return gf_number_of_float(type, v);
 }
 
 static void make_scales(const struct gf_float_form *form, struct scale *scale)
@@ -27,7 +40,7 @@ static void make_scales(const struct gf_float_form *form, struct scale *scale)
         scale[c].mean = form->mean[c];
         scale[c].deviation = form->deviation[c];
         for (int v = 0; v < 256; v++)
-            scale[c].table[v] = gf_number_of_float(form->type, number_of(&scale[c], v, 255));
+            scale[c].table[v] = gf_number_of_float(form->type, number_of(&scale[c], (float)v, 255));
     }
 }
 
@@ -79,7 +92,6 @@ enum gf_status gf_float_form_make(struct gf_format format, const struct gf_numbe
                                   struct gf_float_form *form, struct gf_error *error)
 {
     const int channels = numbers->channels;
-    GF_TRY(gf_integers_check(format, "picture", error));
     const bool bytes = numbers->type == GF_NUMBER_UINT8;
     *form = (struct gf_float_form){.type = numbers->type,
                                    .layout = numbers->layout,
@@ -106,6 +118,13 @@ enum gf_status gf_float_form_make(struct gf_format format, const struct gf_numbe
     return check_form(form, error);
 }
 
+#define BY_SAMPLES(number, name, ...) \
+    switch (number) { \
+        GF_CASE_(8, name, __VA_ARGS__) \
+        GF_CASE_(16, name, __VA_ARGS__) \
+        GF_CASE_(32, name, __VA_ARGS__) \
+    }
+
 /* Writes `count` samples, `channels` samples apart, as numbers that are `step` numbers apart. */
 GF_INLINE void write_samples(const void *row, int from, int bits, int channels,
                              const struct scale *scale, int type, void *values, size_t first,
@@ -113,12 +132,15 @@ GF_INLINE void write_samples(const void *row, int from, int bits, int channels,
 {
     const unsigned char *const bytes = (const unsigned char *)row + from;
     const uint16_t *const words = (const uint16_t *)row + from;
+    const float *const floats = (const float *)row + from;
     GF_INDEPENDENT
     for (int x = 0; x < count; x++) {
         const uint32_t number =
             bits == 8 ? scale->table[bytes[x * channels]]
-                      : gf_number_of_float((enum gf_number)type,
-                                           number_of(scale, words[x * channels], 65535));
+            : bits == 16
+                ? gf_number_of_float((enum gf_number)type,
+                                     number_of(scale, (float)words[x * channels], 65535))
+                : number_of_any((enum gf_number)type, number_of(scale, floats[x * channels], 1));
         const size_t at = first + (size_t)x * step;
         if (type == GF_NUMBER_FLOAT32)
             ((float *)values)[at] = gf_float_of_bits(number);
@@ -138,10 +160,11 @@ GF_INLINE void write_samples(const void *row, int from, int bits, int channels,
     }
 
 /* Writes the channels of a row of format.width pixels, `plane` numbers apart, from number `first`
- * on; those of a gray picture are equal. */
-GF_TARGET_CLONES static void write_row(const unsigned char *row, struct gf_format format,
-                                       const struct gf_float_form *form, const struct scale *scale,
-                                       void *values, size_t first, size_t plane)
+ * on; those of a gray picture are equal. Floats have 32 bits. */
+GF_TARGET_CLONES static void write_piece(const unsigned char *row, struct gf_format format,
+                                         const struct gf_float_form *form,
+                                         const struct scale *scale, void *values, size_t first,
+                                         size_t plane)
 {
     const size_t step = plane ? 1 : (size_t)form->channels;
     for (int c = 0; c < form->channels; c++) {
@@ -149,10 +172,30 @@ GF_TARGET_CLONES static void write_row(const unsigned char *row, struct gf_forma
         const size_t at = first + (size_t)c * (plane ? plane : 1);
         BY_TYPE(form->type, type,
                 GF_BY_CHANNELS(format.channels, channels,
-                               GF_BY_DEPTH(format.bits, bits,
-                                           write_samples(row, from, bits, channels, &scale[c], type,
-                                                         values, at, step, format.width))))
+                               BY_SAMPLES(format.bits, bits,
+                                          write_samples(row, from, bits, channels, &scale[c], type,
+                                                        values, at, step, format.width))))
     }
+}
+
+/* Does the same for a row of any samples: floats become pieces of 32 bits. */
+static void write_row(const unsigned char *row, struct gf_format format,
+                      const struct gf_float_form *form, const struct scale *scale, void *values,
+                      size_t first, size_t plane)
+{
+    enum { PIECE = 512 };
+    float wide[PIECE * 4];
+    struct gf_format piece = format;
+    piece.bits = gf_is_float(format) ? 32 : format.bits;
+    for (int x = 0; x < format.width && gf_is_float(format); x += PIECE) {
+        piece.width = format.width - x < PIECE ? format.width - x : PIECE;
+        gf_floats_of_row(row + (size_t)x * gf_pixel_bytes(format), format,
+                         (size_t)(piece.width * format.channels), wide);
+        write_piece((const unsigned char *)wide, piece, form, scale, values,
+                    first + (size_t)x * (plane ? 1 : (size_t)form->channels), plane);
+    }
+    if (!gf_is_float(format))
+        write_piece(row, format, form, scale, values, first, plane);
 }
 
 /* Writes row y of a picture of patches. */
@@ -244,10 +287,10 @@ enum gf_status gf_float_source_check(const struct gf_float_source *source,
                                      const struct gf_image *image, struct gf_error *error)
 {
     const double range = (double)source->white - (double)source->black;
+    const bool floats = gf_is_float(image->format);
     GF_TRY(gf_image_check(image, "picture", error));
-    GF_TRY(gf_integers_check(image->format, "picture", error));
-    if (image->format.bits != 16 || (unsigned)source->type > GF_NUMBER_BFLOAT16)
-        return gf_fail(error, GF_ERROR_USAGE, "floats become samples of 16 bits");
+    if ((image->format.bits != 16 && !floats) || (unsigned)source->type > GF_NUMBER_BFLOAT16)
+        return gf_fail(error, GF_ERROR_USAGE, "floats become samples of 16 bits or floats");
     if (!(range > 0 && isfinite(range)))
         return gf_fail(error, GF_ERROR_USAGE, "the range %g..%g is none", (double)source->black,
                        (double)source->white);
@@ -266,6 +309,25 @@ enum gf_status gf_float_source_far(const struct gf_float_source *source,
                    (double)source->black, (double)source->white);
 }
 
+/* Sets samples of floats, (v - black) / (white - black), which nothing limits. */
+static void set_floats(const struct gf_float_source *source, const struct gf_image *image)
+{
+    enum { PIECE = 1024 };
+    const size_t count = (size_t)image->format.width * (size_t)image->format.channels;
+    const size_t size = (size_t)image->format.bits / 8;
+    const double black = (double)source->black, range = (double)source->white - black;
+    float piece[PIECE];
+    for (size_t i = 0, n; i < count * (size_t)image->format.height; i += n) {
+        const size_t at = i % count;
+        n = count - at < PIECE ? count - at : PIECE;
+        for (size_t k = 0; k < n; k++)
+            piece[k] = (float)(((double)gf_number_at(source->values, source->type, i + k) - black) /
+                               range);
+        gf_floats_to_row(piece, image->format, n,
+                         image->data + i / count * image->pitch + at * size);
+    }
+}
+
 enum gf_status gf_image_from_numbers(const void *values, enum gf_number type, float black,
                                      float white, const struct gf_image *image,
                                      struct gf_error *error)
@@ -274,6 +336,10 @@ enum gf_status gf_image_from_numbers(const void *values, enum gf_number type, fl
     GF_NOT_NULL(image, error);
     const struct gf_float_source source = {values, type, black, white};
     GF_TRY(gf_float_source_check(&source, image, error));
+    if (gf_is_float(image->format)) {
+        set_floats(&source, image);
+        return GF_OK;
+    }
     const int count = image->format.width * image->format.channels;
     for (int y = 0; y < image->format.height; y++) {
         size_t at = (size_t)y * (size_t)count;

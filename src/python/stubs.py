@@ -17,7 +17,7 @@ from typing_extensions import Buffer, TypeAlias, Unpack
 _Array = TypeVar("_Array")
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 _PerChannel: TypeAlias = SupportsFloat | Iterable[Any]
-_Range: TypeAlias = Iterable[SupportsFloat]
+_Range: TypeAlias = Iterable[SupportsFloat] | Literal["float"]
 _Progress: TypeAlias = Callable[[float], object]
 _Layout: TypeAlias = Literal[{layouts}]
 _Format: TypeAlias = Literal[{formats}]

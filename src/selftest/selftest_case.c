@@ -79,7 +79,10 @@ static void find_extremes(const uint64_t *count, int bins, int extreme[2])
 double gf_histogram_difference(const struct gf_histogram *a, const struct gf_histogram *b,
                                bool extremes_only)
 {
-    double worst = 0;
+    double worst =
+        memcmp(a->low, b->low, sizeof a->low) || memcmp(a->high, b->high, sizeof a->high);
+    for (size_t i = (size_t)a->channels * (size_t)a->bins; i < gf_histogram_counters(a); i++)
+        worst = fmax(worst, a->count[i] != b->count[i]);
     for (int c = 0; c < a->channels; c++) {
         const uint64_t *const p = a->count + (size_t)c * (size_t)a->bins;
         const uint64_t *const q = b->count + (size_t)c * (size_t)a->bins;

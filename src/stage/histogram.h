@@ -70,9 +70,19 @@ static inline struct gf_cells gf_cells_of(struct gf_format format)
     return cells;
 }
 
+/* Of floats, 0..1 has GF_FLOAT_LEVELS levels: each number is counted at the nearest one, to an even
+ * one between two, those beyond at the outermost ones, and NaN at none. The histogram of CHANNELS
+ * also has counters for each channel that are exact: the sums of the significands of each exponent,
+ * as two's complements, and the numbers of NaN and of infinities. */
+enum { GF_FLOAT_LEVELS = 65536, GF_EXACT_INFINITE = 255, GF_EXACT_NAN, GF_EXACT };
+
 struct gf_histogram {
     int channels; /* the number of histograms: of colour channels for CHANNELS, of tiles for TILES,
                    * for CELLS as many as have room for their counters, otherwise 1 */
-    int bins;     /* M + 1, where M is the largest sample */
-    uint64_t *count; /* [channels][bins] */
+    int bins;     /* M + 1, where M is the largest sample, or GF_FLOAT_LEVELS */
+    uint64_t *count; /* [channels][bins], then [channels][exact] */
+    int exact;       /* GF_EXACT or 0: how many exact counters a channel has */
+    /* Of floats, the least and the greatest finite number of each channel; else, and where there is
+     * none, infinity and -infinity. Only the first is used for one histogram of all channels. */
+    float low[3], high[3];
 };

@@ -126,10 +126,17 @@ run 4 gpufilter --info=statistics -i cut.png
 stderr_like 'cut.png: truncated'
 stdout_has '^{"file":"cut.png","error":"cut.png: truncated'
 
-begin "statistics are of integers"
-gpufilter -i in.png -o float.pfm float
-run 4 gpufilter --info=statistics -i float.pfm
-stderr_is 'gpufilter: float.pfm: its samples are floats, which have no levels'
+begin "statistics of floats: exact beside a histogram of 0..1, NaN and infinities counted, alike for any number of threads"
+printf 'Pf\n3 2\n-1.0\n\0\0\0\077\0\0\300\177\0\0\200\277\0\0\200\177\0\0\0\0\0\0\200\100' >float.pfm
+run 0 gpufilter --info=statistics -i float.pfm
+silent
+stdout_has '"bits":32,"range":\[0,1\],"pixels":6,"channels":\[{"name":"gray","nan":1,"infinite":1,"least":-1,"most":4,"mean":0.875,"deviation":null,"median":0.5[0-9]*,"entropy":1.52192809,"histogram":\[2,0,'
+run 0 gpufilter --info=statistics:table -i float.pfm
+stdout_has '^gray   -1\.\.4, mean 0.875, median 0.50001, entropy 1.522, 1 NaN, 1 infinite; 0\.\.1:'
+run 0 gpufilter --info=statistics --threads=1 -i camera.jpg float,exposure=2,blur=2
+mv stdout one
+run 0 gpufilter --info=statistics --threads=3 --band-rows=16 -i camera.jpg float,exposure=2,blur=2
+same stdout one
 
 begin "statistics have a form for people and one for programs, wherever they go"
 run 0 gpufilter --info=statistics:table -i in.png
@@ -141,14 +148,14 @@ begin "statistics of 8 and 16 bits"
 printf 'P5\n5 1\n255\n\001\003\003\010\377' >five.pgm
 run 0 gpufilter --info=statistics -i five.pgm
 silent
-stdout_has '"statistics":{"width":5,"height":1,"bits":8,"pixels":5,"channels":\[{"name":"gray","least":1,"most":255,"mean":54,"deviation":100.526613,"median":3,"entropy":1.92192809,"histogram":\[0,1,0,2,0,0,0,0,1,0'
+stdout_has '"statistics":{"width":5,"height":1,"bits":8,"range":\[0,255\],"pixels":5,"channels":\[{"name":"gray","least":1,"most":255,"mean":54,"deviation":100.526613,"median":3,"entropy":1.92192809,"histogram":\[0,1,0,2,0,0,0,0,1,0'
 printf 'P5\n4 1\n65535\n\000\000\000\000\377\377\001\000' >deep.pgm
 run 0 gpufilter --info=statistics -i deep.pgm
-stdout_has '"bits":16,"pixels":4,"channels":\[{"name":"gray","least":0,"most":65535,"mean":16447.75,"deviation":28340.7297,"median":0,"entropy":1.5,"histogram":\[2,1,0'
+stdout_has '"bits":16,"range":\[0,65535\],"pixels":4,"channels":\[{"name":"gray","least":0,"most":65535,"mean":16447.75,"deviation":28340.7297,"median":0,"entropy":1.5,"histogram":\[2,1,0'
 
 begin "statistics of a chain's result, on each device and number of threads alike; clear pixels are not counted"
 run 0 gpufilter --info=statistics --device=cpu --threads=1 -i camera.jpg blur=2,grayscale,crop=20:10
-stdout_has '"statistics":{"width":20,"height":10,"bits":8,"pixels":200,"channels":\[{"name":"gray"'
+stdout_has '"statistics":{"width":20,"height":10,"bits":8,"range":\[0,255\],"pixels":200,"channels":\[{"name":"gray"'
 mv stdout one
 run 0 gpufilter --info=statistics --threads=3 --band-rows=16 -i camera.jpg blur=2,grayscale,crop=20:10
 same stdout one

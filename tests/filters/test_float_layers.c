@@ -486,7 +486,7 @@ static void test_regions(void **state)
     assert_true(isnan(get(&out, 2, 2, 1)) && get(&out, 6, 10, 0) == INFINITY);
     assert_true(get(&out, 2, 2, 0) == get(&in, 2, 2, 0) && isfinite(get(&out, 6, 10, 1)));
     gf_image_free(&out);
-    assert_int_equal(try("equalize=region=5 3 20 15", &in, &out), GF_ERROR_UNFIT);
+    assert_int_equal(try("canny=region=5 3 20 15", &in, &out), GF_ERROR_UNFIT);
     gf_image_free(&in);
 }
 
@@ -531,15 +531,14 @@ static void test_text(void **state)
 static void test_content(void **state)
 {
     static const char *const filters[] = {"crop=11:9:gravity=attention",
-                                          "crop=11:9:gravity=entropy", "trim", "trim=white"};
+                                          "crop=11:9:gravity=entropy"};
     for (size_t i = 0; i < 4 * sizeof filters / sizeof *filters; i++) {
         const char *const filter = filters[i / 4];
         struct gf_image in = make(floats_of(i % 2 ? 4 : 3, i % 4 / 2 ? 16 : 32), 9);
-        const float border = strcmp(filter, "trim=white") ? in.format.bits : 2;
         for (int k = 0; k < WIDTH * HEIGHT; k++) {
             const int x = k % WIDTH, y = k / WIDTH;
             for (int c = 0; c < in.format.channels && (x < 7 || y < 5 || y > 19); c++)
-                put(&in, x, y, c, border);
+                put(&in, x, y, c, 2);
         }
         put(&in, 20, 11, 1, NAN);
         put(&in, 15, 12, 0, INFINITY);

@@ -309,16 +309,73 @@ static void test_ranges(void **state)
                      GF_ERROR_USAGE);
 }
 
+/* Floats are taken as they are, in both layouts, also those whose rows are longer than a piece. */
+static void test_pictures_of_floats(void **state)
+{
+    enum { WIDE = 700, ROWS = 3, COUNT = WIDE * ROWS * 3 };
+    static const enum gf_number types[] = {GF_NUMBER_FLOAT32, GF_NUMBER_FLOAT16,
+                                           GF_NUMBER_BFLOAT16};
+    static float given[COUNT], made[COUNT];
+    static uint16_t narrow[COUNT], again[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        given[i] = (float)(i % 97 - 40) / 16; /* all types hold these */
+    given[5] = NAN, given[6] = INFINITY, given[7] = -INFINITY;
+    struct gf_image image = {
+        {WIDE, ROWS, 3, 32, GF_SAMPLES_FLOAT}, 0, (unsigned char *)given, false};
+    image.pitch = gf_row_bytes(image.format);
+    for (int i = 0; i < 6; i++) {
+        const struct gf_numbers form = {.type = types[i / 2],
+                                        .layout = i % 2 ? GF_FLOATS_NCHW : GF_FLOATS_NHWC};
+        assert_ok("numbers",
+                  gf_image_to_numbers(&image, &form, i < 2 ? (void *)made : narrow, &failure),
+                  &failure);
+        for (int k = 0; k < COUNT; k++) {
+            const int to = i % 2 ? k % 3 * WIDE * ROWS + k / 3 : k;
+            const uint16_t upper = narrow[to];
+            const uint32_t bits = (uint32_t)upper << 16;
+            float v = made[to];
+            if (i >= 4)
+                memcpy(&v, &bits, sizeof v);
+            if (i < 2 || i >= 4)
+                assert_true(v == given[k] || (isnan(v) && isnan(given[k])));
+        }
+        if (i != 2)
+            continue;
+        /* Halves are a picture, too. */
+        struct gf_image half = image;
+        half.format.bits = 16, half.pitch = gf_row_bytes(half.format);
+        half.data = (unsigned char *)narrow;
+        assert_ok("halves", gf_image_to_numbers(&half, &form, again, &failure), &failure);
+        assert_memory_equal(narrow, again, sizeof again);
+        assert_true(narrow[5] == 0x7e00 && narrow[6] == 0x7c00 && narrow[8] == 0xc000);
+    }
+    const float offset[] = {1, 1, 1}, scale[] = {2, 2, 2};
+    assert_ok("scaled",
+              gf_image_to_floats(&image, GF_FLOATS_NHWC, 3, offset, scale, made, &failure),
+              &failure);
+    assert_true(made[0] == (given[0] - 1) / 2 && made[COUNT - 1] == (given[COUNT - 1] - 1) / 2);
+    unsigned char bytes[COUNT];
+    const struct gf_numbers of_bytes = {.type = GF_NUMBER_UINT8};
+    assert_ok("bytes", gf_image_to_numbers(&image, &of_bytes, bytes, &failure), &failure);
+    assert_true(bytes[0] == 0 && bytes[5] == 0 && bytes[6] == 255 && bytes[7] == 0 &&
+                bytes[48] == 128 && bytes[60] == 255); /* 0.5 is 127.5, and the even one is 128 */
+    /* And back: numbers become pictures of floats without limits. */
+    image.data = (unsigned char *)made;
+    assert_ok("from", gf_image_from_numbers(given, GF_NUMBER_FLOAT32, -1, 1, &image, &failure),
+              &failure);
+    assert_true(made[0] == (given[0] + 1) / 2 && isnan(made[5]) && isinf(made[6]) &&
+                made[COUNT - 1] == (given[COUNT - 1] + 1) / 2);
+    assert_int_equal(gf_image_from_numbers(given, GF_NUMBER_FLOAT32, 1, 1, &image, &failure),
+                     GF_ERROR_USAGE);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formula),
-                                       cmocka_unit_test(test_patches),
-                                       cmocka_unit_test(test_mistakes_of_patches),
-                                       cmocka_unit_test(test_types),
-                                       cmocka_unit_test(test_scale),
-                                       cmocka_unit_test(test_from_numbers),
-                                       cmocka_unit_test(test_ranges),
-                                       cmocka_unit_test(test_mistakes),
-                                       cmocka_unit_test(test_other_channels)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_formula),      cmocka_unit_test(test_pictures_of_floats),
+        cmocka_unit_test(test_patches),      cmocka_unit_test(test_mistakes_of_patches),
+        cmocka_unit_test(test_types),        cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_from_numbers), cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_mistakes),     cmocka_unit_test(test_other_channels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 """What people type who know Pillow, numpy, OpenCV and torchvision: floats, attributes, files of pictures in memory, Control-C. Prints TAP."""
 
 import os
+import pickle
 import pathlib
 import re
 import signal
@@ -73,6 +74,33 @@ class Habits(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, words):
                 gf.run("blur", wrong, **options)
 
+    @needs_numpy
+    def test_floats_that_stay_floats(self):
+        array = numpy.linspace(-1, 5, 40 * 60 * 3, dtype="f4").reshape(40, 60, 3)
+        array[3, 4], array[5, 6, 1] = float("inf"), float("nan")
+        for kind in ["f2", "f4", "f8"] + ([ml_dtypes.bfloat16] if ml_dtypes else []):
+            given = array.astype(kind)
+            for view in (given, given[:, :, 0], given[:, :, :1], given[::2, ::-1], given.transpose(1, 0, 2)):
+                result = gf.run("invert", view, value_range="float")
+                self.assertEqual((result.dtype, result.shape), (view.dtype, view.shape))
+                numpy.testing.assert_array_equal(result.astype("f4"), (1 - view.astype("f4")).astype(kind).astype("f4"))
+        self.assertEqual(gf.run("blur", numpy.stack([array] * 2), value_range="float").shape, (2, 40, 60, 3))
+        self.assertEqual(gf.blur(array, 2, value_range="float").dtype, numpy.float32)
+        self.assertEqual(gf.run("integer", array, value_range="float").dtype, numpy.uint16)
+        planes = gf.run("", array, value_range="float", dtype="float16", layout="NCHW")
+        numpy.testing.assert_array_equal(planes, numpy.moveaxis(array, -1, 0).astype("f2"))
+        self.assertEqual(gf.run("float", numpy.zeros((4, 4), "u1")).dtype, numpy.float32)
+        for chain, kind, view in (("", "f4", "f"), ("float=16", "f2", "H")):
+            image = gf.decode(gf.encode(array, "pfm", value_range="float"), chain)
+            self.assertEqual((image.dtype, image.view().format), (numpy.dtype(kind).name, view))
+            for given in (image, pickle.loads(pickle.dumps(image)), gf.run("", image)):
+                numpy.testing.assert_array_equal(numpy.asarray(given), array.astype(kind))
+            numpy.testing.assert_array_equal(numpy.from_dlpack(image), array.astype(kind))
+            numpy.testing.assert_array_equal(image[3:6], array.astype(kind)[3:6])
+        for wrong, value_range, words in ((array, "floats", "two numbers"), (ramp(), "float", "for arrays of floats"), (array.astype(">f4"), "float", "byte order")):
+            with self.assertRaisesRegex(ValueError, words):
+                gf.run("blur", wrong, value_range=value_range)
+
     @unittest.skipUnless(torch, "there is no torch")
     def test_tensors_of_floats(self):
         bytes_of = torch.frombuffer(bytearray(ramp()), dtype=torch.uint8).reshape(40, 60, 3)
@@ -80,6 +108,7 @@ class Habits(unittest.TestCase):
             tensor = (bytes_of.double() / 255).to(kind)
             self.assertTrue(torch.equal(gf.run("", tensor[:, ::2]), tensor[:, ::2]) or kind == torch.float16)
             self.assertEqual(gf.run("blur", tensor).dtype, kind)
+            self.assertTrue(torch.equal(gf.run("invert", tensor * 4, value_range="float"), (1 - (tensor * 4).float()).to(kind)))
             made = gf.decode([ppm()] * 2, dtype=kind, layout="NCHW", mean=0.5, std=0.25)
             expected = (bytes_of.permute(2, 0, 1).float() / 255 - 0.5) / 0.25
             self.assertTrue(torch.equal(made[1], expected.to(kind)))

@@ -6,6 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
+#include "pixel/point/point_program.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 #include "stage/stage.h"
@@ -264,6 +265,45 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     }
 }
 
+/* Returns how the luma y of a pixel of floats changes: between two levels a table is interpolated,
+ * and beyond 0..1 the change is that of 0 or 1. */
+static float change_of(const struct gf_clahe *clahe, int centre_x, int centre_y, float right,
+                       float below, float y)
+{
+    const uint16_t *const tables = (const uint16_t *)(clahe + 1);
+    const float high = y > 0 ? y : 0, limited = high < 1 ? high : 1, at = limited * 65535;
+    const int level = at < 65534 ? (int)at : 65534;
+    const float part = at - (float)level;
+    float v[4];
+    for (int i = 0; i < 4; i++) {
+        const uint16_t *const table =
+            tables + tile_at(&clahe->tiles, centre_x, centre_y, i % 2, i / 2) * 65536 + level;
+        v[i] = (float)table[0] + part * (float)(table[1] - table[0]);
+    }
+    return y != y ? y : gf_clahe_between(v[0], v[1], v[2], v[3], right, below) / 65535 - limited;
+}
+
+static void clahe_floats(const struct gf_stage *stage, const struct gf_view *in,
+                         const struct gf_view *out, void *scratch)
+{
+    const struct gf_clahe *const clahe = stage->constants;
+    const int channels = in->format.channels, colours = gf_colour_channels(in->format);
+    const struct gf_point_op weights = gf_point_luma_of_floats();
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        const struct gf_clahe_place down = gf_clahe_place_of(y, clahe->inverse_height);
+        const float *p = (const float *)gf_view_row(in, y);
+        float *to = (float *)gf_view_row(out, y);
+        for (int x = 0; x < in->format.width; x++, p += channels, to += channels) {
+            const struct gf_clahe_place across = gf_clahe_place_of(x, clahe->inverse_width);
+            const float luma = colours == 1 ? p[0] : gf_point_gray_of(&weights, p[0], p[1], p[2]);
+            const float change =
+                change_of(clahe, across.centres, down.centres, across.part, down.part, luma);
+            for (int c = 0; c < channels; c++)
+                to[c] = c < colours ? p[c] + change : p[c];
+        }
+    }
+}
+
 extern gf_launcher gf_clahe_cuda;
 
 const struct gf_filter gf_clahe_filter = {
@@ -274,7 +314,8 @@ const struct gf_filter gf_clahe_filter = {
         "Contrast-limited adaptive histogram equalisation (K. Zuiderveld, Graphics Gems IV, 1994) "
         "in the arithmetic of OpenCV's createCLAHE: the result is interpolated between the tables "
         "of the four tiles around a pixel. In colour pictures the luma Y becomes Y', and Y' - Y is "
-        "added to R, G and B, which keeps Cb and Cr. Pixels of zero alpha are not counted.",
+        "added to R, G and B, which keeps Cb and Cr. Pixels of zero alpha are not counted. Of "
+        "floats, tables are interpolated, and Y beyond 0..1 changes by as much as 0 or 1.",
     GF_TAKES(
         struct clahe,
         GF_PARAM(struct clahe, clip, 2, 0, 1000,
@@ -284,11 +325,13 @@ const struct gf_filter gf_clahe_filter = {
         GF_PARAM_INT(struct clahe, rows, 8, 1, GF_TILES_MAX, "tiles down"),
         GF_PARAM_SMOOTH(struct clahe)),
     .kind = GF_STRAIGHT,
+    .takes_floats = true,
     .cost = {.pixel = 2.5},
     .statistic = statistic,
     .prepare = prepare,
     .cpu_scratch = scratch_bytes,
     .cpu = cpu,
+    .floats = clahe_floats,
     .cuda = GF_CUDA({GF_VARIANT("tiles", gf_clahe_cuda,
                                 "a tile of a row a warp; the tables of a row of cells in shared "
                                 "memory, those of four tiles in a word")}),

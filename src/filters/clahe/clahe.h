@@ -31,12 +31,20 @@ GF_HOST_DEVICE struct gf_clahe_place gf_clahe_place_of(int at, float inverse)
     return place;
 }
 
-/* Interpolates the values of four tiles and rounds a half to even. */
+/* Interpolates the values of four tiles. */
+GF_HOST_DEVICE float gf_clahe_between(float above_left, float above_right, float below_left,
+                                      float below_right, float right, float below)
+{
+    const float left = 1.0f - right, above = 1.0f - below;
+    return (above_left * left + above_right * right) * above +
+           (below_left * left + below_right * right) * below;
+}
+
+/* Does the same, and rounds a half to even. */
 GF_HOST_DEVICE int gf_clahe_mix(float above_left, float above_right, float below_left,
                                 float below_right, float right, float below)
 {
-    const float left = 1.0f - right, above = 1.0f - below;
-    const float v = (above_left * left + above_right * right) * above +
-                    (below_left * left + below_right * right) * below;
+    const float v =
+        gf_clahe_between(above_left, above_right, below_left, below_right, right, below);
     return (int)((v + GF_ROUNDING_SHIFT) - GF_ROUNDING_SHIFT);
 }

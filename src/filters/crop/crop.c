@@ -6,6 +6,8 @@
 
 #include "base/fail.h"
 #include "base/image.h"
+#include "pixel/float_rows.h"
+#include "pixel/point/point.h"
 #include "pixel/sample.h"
 #include "stage/stage.h"
 
@@ -244,52 +246,67 @@ struct trim {
 
 enum { CORNER = 1, TRANSPARENT }; /* numbers of the words that the parameter colour accepts */
 
-/* The colour that pixels are compared with. Where there is alpha, all compared colours are
- * multiplied by alpha, 0..M^2, and alpha is multiplied by M, the largest sample. */
+/* The colour that pixels are compared with, in numbers that doubles hold exactly. Where there is
+ * alpha, all compared colours are multiplied by alpha, 0..M^2, and alpha is multiplied by M, the
+ * largest sample. */
 struct background {
-    int64_t channel[4], limit;
+    double channel[4], limit;
     int first; /* 0; with the colour "transparent" the index of alpha, the only channel compared */
 };
 
-static int sample_at(const struct gf_view *picture, int x, int y, int channel)
+static double sample_at(const struct gf_view *picture, int x, int y, int channel)
 {
+    const struct gf_format format = picture->format;
     const unsigned char *const row = gf_view_row(picture, y);
-    const ptrdiff_t at = (ptrdiff_t)x * picture->format.channels + channel;
-    return picture->format.bits == 8 ? row[at] : ((const uint16_t *)(const void *)row)[at];
+    const ptrdiff_t at = (ptrdiff_t)x * format.channels + channel;
+    float v;
+    if (!gf_is_float(format))
+        return format.bits == 8 ? row[at] : ((const uint16_t *)(const void *)row)[at];
+    gf_floats_of_row(row + at * (format.bits / 8), format, 1, &v);
+    return (double)v;
 }
 
-static int64_t value_at(const struct gf_view *picture, int x, int y, int channel)
+static double value_at(const struct gf_view *picture, int x, int y, int channel)
 {
-    const int last = picture->format.channels - 1, v = sample_at(picture, x, y, channel);
-    if (!gf_has_alpha(picture->format))
+    const struct gf_format format = picture->format;
+    const int last = format.channels - 1;
+    const double v = sample_at(picture, x, y, channel);
+    if (!gf_has_alpha(format))
         return v;
-    return (int64_t)v *
-           (channel == last ? gf_sample_max(picture->format) : sample_at(picture, x, y, last));
+    return v * (channel < last        ? sample_at(picture, x, y, last)
+                : gf_is_float(format) ? 1
+                                      : gf_sample_max(format));
 }
 
 static struct background background_of(const struct trim *trim, const struct gf_view *picture)
 {
     const struct gf_format format = picture->format;
-    const int max = gf_sample_max(format), unit = gf_has_alpha(format) ? max : 1;
-    struct background background = {.limit = (int64_t)(trim->tolerance * max + 0.5) * unit};
+    const bool floats = gf_is_float(format);
+    const int max = floats ? 1 : gf_sample_max(format), unit = gf_has_alpha(format) ? max : 1;
+    const double limit = trim->tolerance * max;
+    struct background background = {.limit = (floats ? limit : floor(limit + 0.5)) * unit};
     int sample[3];
+    double part[3];
     gf_fill_samples(&trim->colour, format, sample);
+    gf_point_colour_of(format, &trim->colour, part);
     if (trim->colour.word == TRANSPARENT)
         background.first = format.channels - 1;
     for (int c = 0; c < format.channels; c++) {
-        const int colour = c < gf_colour_channels(format) ? sample[c] : max;
+        const double colour = c >= gf_colour_channels(format) ? max : floats ? part[c] : sample[c];
         background.channel[c] = trim->colour.word == CORNER ? value_at(picture, 0, 0, c)
                                 : trim->colour.word         ? 0
-                                                            : (int64_t)colour * unit;
+                                                            : colour * unit;
     }
     return background;
 }
 
+/* NaN is no colour. An infinity is equal to itself alone. */
 static bool is_content(const struct gf_view *picture, const struct background *background, int x,
                        int y)
 {
     for (int c = background->first; c < picture->format.channels; c++) {
-        if (llabs(value_at(picture, x, y, c) - background->channel[c]) > background->limit)
+        const double v = value_at(picture, x, y, c), colour = background->channel[c];
+        if (v != colour && !(fabs(v - colour) <= background->limit))
             return true;
     }
     return false;
@@ -365,9 +382,7 @@ const struct gf_filter gf_trim_filter = {
         "Keeps the smallest rectangle that holds every pixel with a channel further from the "
         "colour than the tolerance. Where there is alpha, the products of colour and alpha are "
         "compared. A picture of that colour alone stays as it is. The input of trim lies whole in "
-        "host memory. Floats are compared as 16 bits, limited to 0..1. --explain reads no pixels "
-        "and "
-        "shows the picture uncut.",
+        "host memory. --explain reads no pixels and shows the picture uncut.",
     .example = "trim=tolerance=0.2",
     GF_TAKES(struct trim,
              GF_PARAM_COLOUR(struct trim, colour, -CORNER, GF_WORDS("corner", "transparent"),

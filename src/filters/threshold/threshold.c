@@ -105,6 +105,38 @@ GF_TARGET_CLONES static void compare_row(const unsigned char *in, int bits, size
     }
 }
 
+/* Does what compare_row() does, for floats. A NaN stays as it is. */
+GF_TARGET_CLONES static void compare_floats(const float *in, size_t count, float offset,
+                                            float *restrict out)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = in[i] != in[i] ? in[i] : in[i] > out[i] - offset ? 1.0f : 0.0f;
+}
+
+static void mean_floats(const struct gf_stage *stage, const struct gf_view *in,
+                        const struct gf_view *out, void *scratch)
+{
+    const struct gf_threshold *const threshold = stage->params;
+    struct gf_threshold_means means;
+    gf_threshold_means_of(stage, &means);
+    means.stage.filter->floats(&means.stage, in, out, scratch);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        const unsigned char *const from = gf_view_row(in, y);
+        unsigned char *const to = gf_view_row(out, y);
+        compare_floats((const float *)from, gf_samples(in->format), (float)threshold->offset,
+                       (float *)to);
+        if (gf_has_alpha(in->format))
+            gf_keep_alpha(from, to, in->format, gf_row_bytes(in->format));
+    }
+}
+
+static size_t mean_floats_scratch(const struct gf_stage *stage, int rows)
+{
+    struct gf_threshold_means means;
+    gf_threshold_means_of(stage, &means);
+    return means.stage.filter->floats_scratch(&means.stage, rows);
+}
+
 static void mean_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch)
 {
@@ -126,12 +158,15 @@ const struct gf_filter gf_threshold_local = {
     .name = "threshold-local",
     GF_PARAMS(struct gf_threshold, gf_threshold_params),
     .kind = GF_STRAIGHT,
+    .takes_floats = true,
     .cost = {.pixel = 2},
     .radius = mean_radius,
     .prepare = mean_prepare,
     .cpu_scratch = mean_scratch,
     .cuda_scratch = mean_device_scratch,
     .cpu = mean_cpu,
+    .floats = mean_floats,
+    .floats_scratch = mean_floats_scratch,
     .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT("means", gf_threshold_local_cuda,
                                 "the kernels of boxblur or blur, and one that compares")}),
@@ -312,12 +347,14 @@ static int find_otsu(const struct gf_histogram *histogram)
 static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct gf_threshold *const threshold = stage->params;
-    double least = ceil(threshold->value * gf_sample_max(stage->in));
+    const bool floats = gf_is_float(stage->in);
+    double least = threshold->value * gf_sample_max(stage->in);
+    least = floats ? least : ceil(least);
     if (isnan(threshold->value)) {
         const int split = find_otsu(stage->histogram);
         if (split < 0)
             return gf_point_fail_memory(builder);
-        least = split + 1;
+        least = floats ? (split + 0.5) / (GF_FLOAT_LEVELS - 1) : split + 1;
     }
     gf_point_luma(builder);
     gf_point_step(builder, least);
@@ -329,7 +366,12 @@ static void gray_point(const struct gf_stage *stage, struct gf_point_builder *bu
 }
 
 static const struct gf_filter gray = {
-    .name = "threshold-gray", .kind = GF_POINT, .shape = shape, .point = gray_point};
+    .name = "threshold-gray",
+    .kind = GF_POINT,
+    .takes_floats = true,
+    .shape = shape,
+    .point = gray_point,
+};
 
 extern const struct gf_filter gf_threshold_filter;
 
@@ -362,10 +404,11 @@ const struct gf_filter gf_threshold_filter = {
         "but for Gaussian means about halfway between two samples.\n"
         "sauvola: M where the luma is above m (1 + k (s / (M / 2) - 1)), with the mean m and the "
         "standard deviation s of the window, which are not rounded, as in scikit-image's "
-        "threshold_sauvola (which has border=reflect).",
+        "threshold_sauvola (which has border=reflect). It takes no floats.",
     .example = "threshold=adaptive",
     GF_PARAMS(struct gf_threshold, gf_threshold_params),
     .kind = GF_POINT,
+    .takes_floats = true,
     .cost = {.pixel = 0.7},
     .shape = shape,
     .statistic = statistic,

@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "base/elementary.h"
 #include "filters/warp/warp.h"
+#include "pixel/float_rows.h"
 #include "pixel/stencil.h"
 
 /* Finds the angle by which a picture must be sheared so that the numbers of ink's lower edges
@@ -33,6 +34,7 @@ struct page {
     uint32_t *integral; /* [height + 1][width + 1] sums of the levels of all pixels above and to the
                            left */
     uint32_t *columns;  /* the sums of a row of blocks: a number for each sample of a row */
+    uint16_t *narrow;   /* a row of floats as integers */
     struct edges {      /* element 0: the lower edges of ink; element 1: its left edges */
         int count, rows; /* rows: number of rows in which the points can be after a turn */
         struct point {
@@ -68,13 +70,21 @@ static unsigned char level_of(const uint32_t *columns, struct gf_format format, 
 
 static void reduce(const struct gf_view *picture, int factor, struct page *page)
 {
-    const struct gf_format format = picture->format;
+    const bool floats = gf_is_float(picture->format);
+    struct gf_format format = picture->format;
+    format.samples = GF_SAMPLES_INTEGER;
+    format.bits = floats ? 16 : format.bits;
     const size_t samples = (size_t)page->width * (size_t)(factor * format.channels);
     for (int y = 0; y < page->height; y++) {
         unsigned char *const to = page->level + (size_t)y * (size_t)page->width;
         memset(page->columns, 0, samples * sizeof *page->columns);
-        for (int i = 0; i < factor; i++)
-            add_row(gf_view_row(picture, y * factor + i), format.bits, samples, page->columns);
+        for (int i = 0; i < factor; i++) {
+            const unsigned char *const row = gf_view_row(picture, y * factor + i);
+            if (floats)
+                gf_row_convert(row, picture->format, format, samples, page->narrow);
+            add_row(floats ? (unsigned char *)page->narrow : row, format.bits, samples,
+                    page->columns);
+        }
         for (int x = 0; x < page->width; x++)
             to[x] = level_of(page->columns + (size_t)x * (size_t)(factor * format.channels), format,
                              factor);
@@ -245,6 +255,7 @@ static size_t carve(struct page *page, int32_t **row, void *memory, size_t sampl
     page->integral = gf_carve(&carver, (pixels + (size_t)(page->width + page->height + 1)) *
                                            sizeof *page->integral);
     page->columns = gf_carve(&carver, samples * sizeof *page->columns);
+    page->narrow = gf_carve(&carver, samples * sizeof *page->narrow);
     for (int i = 0; i < 2; i++) {
         struct edges *const edges = &page->edges[i];
         edges->rows = 2 * (page->width + page->height) + 3;
@@ -336,6 +347,7 @@ const struct gf_filter gf_deskew_filter = {
         GF_PARAM_CHOICE(struct deskew, fit, GF_WARP_GROW, gf_warp_fit_names,
                         "grow: the result holds the whole page; keep: it has the page's size")),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .expand = expand,
     .find = find,
     .takes_no_region = true,

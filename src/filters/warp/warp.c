@@ -166,6 +166,7 @@ const struct gf_filter gf_affine_filter = {
                  "the result has the picture's size")),
     .kind = GF_STENCIL,
     .check = affine_check,
+    .takes_floats = true,
     .expand = affine_expand,
     .cuda = GF_CUDA(GF_WARP_KERNEL),
 };
@@ -332,6 +333,7 @@ const struct gf_filter gf_perspective_filter = {
                              "rows of the result; by default the picture's")),
     .kind = GF_STENCIL,
     .check = perspective_check,
+    .takes_floats = true,
     .expand = perspective_expand,
     .cuda = GF_CUDA(GF_WARP_KERNEL),
 };
@@ -380,6 +382,7 @@ const struct gf_filter gf_lens_filter = {
         GF_PARAM(struct lens, zoom, 1, 0.05, 20, "enlargement in the middle"),
         GF_WARP_PARAMS(struct lens)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .expand = lens_expand,
     .cuda = GF_CUDA(GF_WARP_KERNEL),
 };

@@ -305,7 +305,8 @@ static enum gf_status form_of_images(const struct gf_image *images, int count,
             return gf_fail(error, GF_ERROR_UNFIT, "[%d]: its format is not that of [0]", i);
         if (i && !has_patches)
             continue;
-        const enum gf_status status = gf_float_form_make(format, numbers, form, &why);
+        enum gf_status status = gf_integers_check(format, "picture", &why);
+        GF_THEN(status, gf_float_form_make(format, numbers, form, &why));
         if (status)
             return gf_fail(error, status, "[%d]: %s", i, why.text);
     }
@@ -355,6 +356,7 @@ enum gf_status gf_pipeline_from_numbers(struct gf_pipeline *pipeline, const void
     GF_NOT_NULL(values, error);
     GF_NOT_NULL(image, error);
     const struct gf_float_source source = {values, type, black, white};
+    GF_TRY(gf_integers_check(image->format, "picture", error));
     GF_TRY(gf_float_source_check(&source, image, error));
     GF_TRY(check_device(pipeline, error));
     struct gf_backend *const backend = pipeline->backend;

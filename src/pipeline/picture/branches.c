@@ -16,7 +16,6 @@
 #include "codec/io/output.h"
 #include "codec/layouts/layouts.h"
 #include "engine/engine.h"
-#include "pixel/float_rows.h"
 
 /* Keeps the profile of the output that has just ended in its task. Work that outputs share counts
  * for the first of them. */
@@ -118,13 +117,13 @@ enum gf_status gf_branch_plan(struct gf_attempt *attempt, struct gf_branch *bran
 }
 
 /* Lets the next filter find what it needs (trim, deskew) in the picture with which the present part
- * of the chain has ended, and plans the next part. Filters look for it in integers. */
+ * of the chain has ended, and plans the next part. */
 static enum gf_status enter_next_part(struct gf_attempt *attempt, struct gf_branch *branch,
                                       const struct gf_image *image, struct gf_error *error)
 {
     struct gf_profile *const profile = &attempt->pipeline->profile;
     const struct gf_chain_item *const item = &attempt->pipeline->chain.item[branch->end];
-    struct gf_view view = gf_image_view(image);
+    const struct gf_view view = gf_image_view(image);
     struct gf_found *const found = &branch->request.found;
     branch->request = (struct gf_plan_request){.orientation = 1,
                                                .icc = branch->plan.icc,
@@ -133,15 +132,7 @@ static enum gf_status enter_next_part(struct gf_attempt *attempt, struct gf_bran
                                                .apart = branch->request.apart};
     branch->recoloured |= branch->plan.recoloured;
     branch->filtered = true;
-    if (gf_is_float(image->format)) {
-        struct gf_image words;
-        GF_TRY(gf_image_to_words(image, &words, error));
-        view = gf_image_view(&words);
-        item->filter->find(item->params, &view, found);
-        gf_image_free(&words);
-    } else {
-        item->filter->find(item->params, &view, found);
-    }
+    item->filter->find(item->params, &view, found);
     if (*found->text)
         snprintf(profile->found, sizeof profile->found, "%s", found->text);
     return gf_branch_plan(attempt, branch, image->format, error);

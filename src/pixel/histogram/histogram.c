@@ -2,6 +2,7 @@
  * then counted. */
 #include "pixel/histogram/histogram.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,9 @@ GF_INLINE void find_bins(const void *in, int n, const int bits, const int channe
 GF_TARGET_CLONES static void find_any_bins(const void *in, int n, struct gf_format format,
                                            bool luma, int channel, uint32_t *bin)
 {
-    if (luma) {
+    if (gf_is_float(format)) {
+        gf_histogram_floats(in, n, format, luma, channel, bin, NULL, 0);
+    } else if (luma) {
         GF_BY_DEPTH(format.bits, BITS,
                     GF_BY_CHANNELS(format.channels, CHANNELS,
                                    find_bins(in, n, BITS, CHANNELS, CHANNELS >= 3, 0, bin)));
@@ -200,7 +203,9 @@ static void add_piece(const void *in, int n, struct gf_format format, enum gf_st
         return;
     for (int plane = 0; plane < planes; plane++) {
         const int to = statistic == GF_STATISTIC_CHANNELS ? plane : 0;
-        if (statistic == GF_STATISTIC_LIGHTNESS)
+        if (gf_is_float(format))
+            gf_histogram_floats(in, n, format, !each, plane, bin, histogram, to);
+        else if (statistic == GF_STATISTIC_LIGHTNESS)
             find_lightness(in, n, format, bin);
         else
             find_any_bins(in, n, format, !each, plane, bin);
@@ -237,18 +242,28 @@ static void histogram_add_whole(const struct gf_view *view, enum gf_statistic st
         flush(&tally, histogram);
 }
 
-struct gf_histogram gf_histogram_of(enum gf_statistic statistic, struct gf_format format)
-{
-    return (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
-                                 .bins = 1 << counted(format).bits};
-}
-
 enum gf_status gf_histogram_alloc(struct gf_histogram *histogram, enum gf_statistic statistic,
                                   struct gf_format format, struct gf_error *error)
 {
-    *histogram = gf_histogram_of(statistic, format);
+    const bool floats = gf_is_float(format);
+    *histogram =
+        (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
+                              .bins = floats ? GF_FLOAT_LEVELS : 1 << format.bits,
+                              .exact = floats && statistic == GF_STATISTIC_CHANNELS ? GF_EXACT : 0,
+                              .low = {INFINITY, INFINITY, INFINITY},
+                              .high = {-INFINITY, -INFINITY, -INFINITY}};
     histogram->count = calloc(gf_histogram_counters(histogram), sizeof *histogram->count);
     return histogram->count ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+}
+
+void gf_histogram_merge(struct gf_histogram *into, const struct gf_histogram *from)
+{
+    for (size_t i = 0; i < gf_histogram_counters(into); i++)
+        into->count[i] += from->count[i];
+    for (int c = 0; c < 3; c++) {
+        into->low[c] = fminf(into->low[c], from->low[c]);
+        into->high[c] = fmaxf(into->high[c], from->high[c]);
+    }
 }
 
 enum { TILES_PIECE = 1024 };
@@ -454,7 +469,8 @@ bool gf_histogram_mark_extremes(const struct gf_view *view, enum gf_statistic st
 {
     const struct gf_format format = view->format;
     struct extremes extremes;
-    if (statistic != GF_STATISTIC_CHANNELS || gf_has_alpha(format) || !view->rows)
+    if (statistic != GF_STATISTIC_CHANNELS || gf_has_alpha(format) || gf_is_float(format) ||
+        !view->rows)
         return false;
     for (int k = 0; k < LANES; k++)
         extremes.low[k] = (uint16_t)(histogram->bins - 1), extremes.high[k] = 0;

@@ -18,8 +18,8 @@ GF_C_BEGIN
 void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
                       struct gf_histogram *histogram);
 /* Sets the counters of the lowest and the highest level of each channel in the view's rows to 1,
- * and no others. Returns false, and does nothing, if counting is as fast: with alpha, or for a
- * statistic other than CHANNELS. */
+ * and no others. Returns false, and does nothing, if counting is as fast: with alpha, of floats, or
+ * for a statistic other than CHANNELS. */
 bool gf_histogram_mark_extremes(const struct gf_view *view, enum gf_statistic statistic,
                                 struct gf_histogram *histogram);
 /* The device's default counters (gf_counter): gf_histogram_cuda counts every level,
@@ -29,16 +29,32 @@ extern gf_counter gf_histogram_cuda, gf_extremes_cuda;
  * bytes, which the caller frees. Returns NULL when out of memory. */
 void *gf_lightness_tables(int bits, size_t *size);
 int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format);
-/* Returns the histogram for a picture of the format, without counters. Floats have the bins of 16
- * bits. */
-struct gf_histogram gf_histogram_of(enum gf_statistic statistic, struct gf_format format);
 /* Makes an empty histogram for a picture of the format. The caller frees histogram->count. */
 enum gf_status gf_histogram_alloc(struct gf_histogram *histogram, enum gf_statistic statistic,
                                   struct gf_format format, struct gf_error *error) GF_CHECKED;
 static inline size_t gf_histogram_counters(const struct gf_histogram *histogram)
 {
-    return (size_t)histogram->channels * (size_t)histogram->bins;
+    return (size_t)histogram->channels * (size_t)(histogram->bins + histogram->exact);
 }
+
+/* Returns the exact counters of a channel; NULL: there are none. */
+static inline uint64_t *gf_histogram_exact(const struct gf_histogram *histogram, int channel)
+{
+    return histogram->exact
+               ? histogram->count + (size_t)histogram->channels * (size_t)histogram->bins +
+                     (size_t)channel * (size_t)histogram->exact
+               : NULL;
+}
+
+/* Adds a histogram of the same shape to another. */
+void gf_histogram_merge(struct gf_histogram *into, const struct gf_histogram *from);
+/* Returns the sum of a channel's finite numbers, from the exact counters. */
+double gf_histogram_sum(const struct gf_histogram *histogram, int channel);
+/* Finds the level of each of n pixels, at most 1024, of a channel or of the luma; levels of
+ * GF_FLOAT_LEVELS and more do not count. Unless `histogram` is NULL, its exact counters and
+ * extremes of channel `to` get the pixels. */
+void gf_histogram_floats(const void *in, int n, struct gf_format format, bool luma, int channel,
+                         uint32_t *bin, struct gf_histogram *histogram, int to);
 
 /* Bins are counted in so many tables in turn, which are added up later, because incrementing the
  * same counter twice in a row waits for the first store. */

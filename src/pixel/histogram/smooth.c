@@ -106,7 +106,7 @@ static struct series *series_of(struct gf_smooth *smooth, int place, int frames)
 
 static bool are_alike(const struct gf_histogram *a, const struct gf_histogram *b)
 {
-    return a->channels == b->channels && a->bins == b->bins;
+    return a->channels == b->channels && a->bins == b->bins && a->exact == b->exact;
 }
 
 /* Keeps a copy of the histogram of the thread's frame. A frame that is filtered again keeps its
@@ -130,7 +130,10 @@ static enum gf_status keep(struct gf_smooth *smooth, struct series *series,
         kept->histogram.count = malloc(bytes);
         GF_ALLOCATED(kept->histogram.count, error);
     }
-    memcpy(kept->histogram.count, histogram->count, bytes);
+    uint64_t *const count = kept->histogram.count;
+    memcpy(count, histogram->count, bytes);
+    kept->histogram = *histogram;
+    kept->histogram.count = count;
     kept->next = own_frame + 1;
     return GF_OK;
 }
@@ -166,8 +169,7 @@ enum gf_status gf_smooth_add(int frames, struct gf_histogram *histogram, struct 
     for (size_t i = 0; i < count; i++) {
         if (!before[i] || !are_alike(&before[i]->histogram, histogram))
             continue;
-        for (size_t k = 0; k < gf_histogram_counters(histogram); k++)
-            histogram->count[k] += before[i]->histogram.count[k];
+        gf_histogram_merge(histogram, &before[i]->histogram);
     }
     return status;
 }

@@ -92,7 +92,8 @@ void gf_point_flatten(struct gf_point_builder *builder, const double sample[3]);
 void gf_point_drop_alpha(struct gf_point_builder *builder);
 /* Each sample becomes value[sample] in the table of its channel; `value` is [tables][M + 1], where
  * tables is 1 or the number of colour channels. Only for filters that need a statistic, since these
- * are always the first of their list. */
+ * are always the first of their list. Floats have the levels of GF_FLOAT_LEVELS; between two of
+ * them the values are interpolated, and beyond 0..1 they are those of the ends. */
 void gf_point_levels(struct gf_point_builder *builder, int tables, const double *value);
 /* Replaces L* of CIELAB by the table value[M + 1]. Only for filters that need a statistic. */
 void gf_point_lightness(struct gf_point_builder *builder, const double *value);

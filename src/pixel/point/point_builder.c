@@ -239,13 +239,6 @@ void gf_point_unpremultiply(struct gf_point_builder *builder, int bits)
                                                   .a = (float)(65535 / max)});
 }
 
-void gf_point_levels(struct gf_point_builder *builder, int tables, const double *value)
-{
-    builder->tables = tables;
-    memcpy(builder->value, value, (size_t)(tables * builder->bins) * sizeof *value);
-    builder->changed = true;
-}
-
 /* L* of a gray sample depends on that sample alone, so that the table of samples is enough. */
 static void lightness_of_gray(struct gf_point_builder *builder, const double *value)
 {
@@ -331,6 +324,36 @@ static bool add_data(struct gf_point_builder *builder, size_t words, size_t *fir
     builder->data = grown;
     builder->words = *first + words;
     return true;
+}
+
+/* Appends a CURVE through the levels of floats. */
+static void append_levels(struct gf_point_builder *builder, int tables, const double *value)
+{
+    const size_t last = GF_FLOAT_LEVELS - 1, points = last + 2;
+    const size_t all = (size_t)gf_colour_channels(builder->format) * points;
+    size_t first;
+    if (!add_data(builder, all, &first))
+        return;
+    for (size_t i = 0; i < all; i++) {
+        const size_t at = i % points < last ? i % points : last,
+                     table = tables > 1 ? i / points : 0;
+        ((float *)(builder->data + first))[i] =
+            (float)(value[table * (last + 1) + at] / (double)last);
+    }
+    gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_CURVE,
+                                                  .max = 1,
+                                                  .a = (float)last,
+                                                  .c = (float)first,
+                                                  .d = (float)last});
+}
+
+void gf_point_levels(struct gf_point_builder *builder, int tables, const double *value)
+{
+    if (gf_is_float(builder->format))
+        return append_levels(builder, tables, value);
+    builder->tables = tables;
+    memcpy(builder->value, value, (size_t)(tables * builder->bins) * sizeof *value);
+    builder->changed = true;
 }
 
 struct curve {

@@ -43,7 +43,7 @@ float gf_float_of_light(float light)
     }
 OF_SAMPLES(linear, (v - op.a) * op.b + op.c)
 OF_SAMPLES(power, power_of(v, op.a))
-OF_SAMPLES(step, v >= op.a ? 1.0f : 0.0f)
+OF_SAMPLES(step, v != v ? v : v >= op.a ? 1.0f : 0.0f)
 OF_SAMPLES(decode, mirrored(v, gf_srgb_decode(fabsf(v))))
 OF_SAMPLES(encode, mirrored(v, gf_srgb_encode(fabsf(v))))
 OF_SAMPLES(premultiply, v *a)

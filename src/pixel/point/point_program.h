@@ -197,6 +197,14 @@ GF_HOST_DEVICE float gf_point_gray_of(const struct gf_point_op *op, float r, flo
     return ((r * op->a + g * op->b) + b * op->c) * op->d;
 }
 
+/* Returns the operation for the luma of floats. */
+GF_HOST_DEVICE struct gf_point_op gf_point_luma_of_floats(void)
+{
+    const struct gf_point_op op = {GF_POINT_GRAY, 1,           GF_LUMA601_R, GF_LUMA601_G,
+                                   GF_LUMA601_B,  1.0f / 65536};
+    return op;
+}
+
 GF_HOST_DEVICE float gf_point_encode_of(const struct gf_point_op *op, float x)
 {
     return gf_clamp(gf_srgb_encode(x) * op->max, op->max);

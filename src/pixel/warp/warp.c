@@ -5,6 +5,8 @@
 #include "base/elementary.h"
 #include "base/fail.h"
 #include "base/image.h"
+#include "pixel/float_rows.h"
+#include "pixel/point/point.h"
 #include "pixel/sample.h"
 
 const char *const gf_warp_kernel_names[] = {"linear", "cubic", "lanczos3", "nearest", NULL};
@@ -272,10 +274,21 @@ static void fill_beyond(struct gf_warp *warp, const struct gf_warp_params *param
 {
     const int colours = gf_colour_channels(format), max = gf_sample_max(format);
     int sample[3];
+    double part[3];
+    gf_point_colour_of(format, &params->colour, part);
     warp->edge = params->colour.word == GF_WARP_EDGE;
     gf_fill_samples(&params->colour, format, sample);
-    for (int c = 0; c < format.channels && params->colour.word == GF_WARP_COLOUR; c++)
-        warp->beyond[c] = (uint16_t)(c < colours ? sample[c] : max);
+    for (int c = 0; c < format.channels && params->colour.word == GF_WARP_COLOUR; c++) {
+        if (gf_is_float(format))
+            warp->beyond_floats[c] = c < colours ? (float)part[c] : 1;
+        else
+            warp->beyond[c] = (uint16_t)(c < colours ? sample[c] : max);
+    }
+    if (gf_is_float(format)) { /* as the format's samples */
+        unsigned char pixel[sizeof warp->beyond_floats];
+        gf_floats_to_row(warp->beyond_floats, format, 4, pixel);
+        gf_floats_of_row(pixel, format, 4, warp->beyond_floats);
+    }
 }
 
 /* Sets the sizes of zones, and returns the number of rows of zones. A straight map shrinks all

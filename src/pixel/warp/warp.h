@@ -77,9 +77,10 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
 #define GF_WARP_STAGE(name_) \
     { \
         .name = name_, .params_size = sizeof(struct gf_warp_params), .kind = GF_STENCIL, \
-        .cost = {.pixel = 4}, .shape = gf_warp_shape, .input_rows = gf_warp_input_rows, \
-        .needs_whole = gf_warp_needs_whole, .prepare = gf_warp_prepare, .cpu = gf_warp_cpu, \
-        .cpu_intrinsics = true, .cuda = GF_CUDA(GF_WARP_KERNEL), .fuses = gf_warp_fuses, \
+        .cost = {.pixel = 4}, .takes_floats = true, .shape = gf_warp_shape, \
+        .input_rows = gf_warp_input_rows, .needs_whole = gf_warp_needs_whole, \
+        .prepare = gf_warp_prepare, .cpu = gf_warp_cpu, .cpu_intrinsics = true, \
+        .cuda = GF_CUDA(GF_WARP_KERNEL), .fuses = gf_warp_fuses, \
         .cuda_fused = GF_LAUNCHER(gf_warp_cuda), \
     }
 
@@ -113,6 +114,7 @@ struct gf_warp {
     int in_width, in_height;
     bool edge;          /* outside of the picture is the nearest edge pixel instead of `beyond` */
     uint16_t beyond[4]; /* the samples of a pixel outside of the picture */
+    float beyond_floats[4];
     double bias;   /* is added to positions before they are truncated, so that they are rounded */
     double one_of; /* AFFINE: 1 / (256 nx ny) */
     int64_t u, ux, uy, v, vx, vy; /* AFFINE: the position u + ux x + uy y, v + vx x + vy y in 2^-32

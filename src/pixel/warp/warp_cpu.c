@@ -6,6 +6,7 @@
 #include "base/cpu.h"
 #include "base/image.h"
 #include "base/simd.h"
+#include "pixel/float_rows.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 
@@ -146,7 +147,7 @@ bool gf_warp_steps(const struct gf_warp *warp, int x, int y, int count,
 }
 #endif
 
-enum { CHANNELS_MAX = 4, WINDOW_MAX = 6 };
+enum { CHANNELS_MAX = 4 };
 
 GF_TARGET_CLONES static void straight_positions(const struct gf_warp *warp, int x, int y, int i,
                                                 int j, int count, struct gf_warp_stretch *stretch)
@@ -206,36 +207,6 @@ static void positions(const struct gf_warp *warp, int x, int y, int sample, int 
         lens_positions(warp, x, y, i, j, count, stretch);
 }
 
-/* The pixels of the input around a position, from which the value there is computed. */
-struct window {
-    const unsigned char *at;
-    ptrdiff_t pitch; /* the bytes from one row to the next */
-};
-
-/* Copies a window that is not entirely inside the picture to `to`; its first pixel is (x, y). */
-static struct window copy_window(const struct gf_warp_sampler *s, int x, int y, unsigned char *to)
-{
-    const struct gf_warp *const warp = s->warp;
-    const size_t size = s->pixel_bytes;
-    unsigned char beyond[8];
-    for (int c = 0; c < CHANNELS_MAX; c++) {
-        if (s->in->format.bits == 8)
-            beyond[c] = (unsigned char)warp->beyond[c];
-        else
-            memcpy(beyond + 2 * c, &warp->beyond[c], 2);
-    }
-    for (int j = 0; j < warp->taps; j++) {
-        for (int i = 0; i < warp->taps; i++) {
-            const int column = gf_border_index(x + i, warp->in_width, GF_BORDER_EDGE);
-            const int row = gf_border_index(y + j, warp->in_height, GF_BORDER_EDGE);
-            const bool inside = warp->edge || (column == x + i && row == y + j);
-            memcpy(to + (size_t)(j * warp->taps + i) * size,
-                   inside ? gf_view_row(s->in, row) + (size_t)column * size : beyond, size);
-        }
-    }
-    return (struct window){to, (ptrdiff_t)(size * (size_t)warp->taps)};
-}
-
 GF_INLINE int sample_of(const unsigned char *at, int bits, int i)
 {
     return bits == 8 ? at[i] : ((const gf_u16_any *)(const void *)at)[i];
@@ -243,8 +214,8 @@ GF_INLINE int sample_of(const unsigned char *at, int bits, int i)
 
 enum method { NEAREST, LINEAR, TABLE };
 
-GF_INLINE int64_t table_value(const struct gf_warp_sampler *s, struct window window, unsigned f,
-                              unsigned g, int bits, int channels, int c)
+GF_INLINE int64_t table_value(const struct gf_warp_sampler *s, struct gf_warp_window window,
+                              unsigned f, unsigned g, int bits, int channels, int c)
 {
     const int taps = s->warp->taps;
     const int16_t *const across = s->weights + (f >> 2) * GF_WARP_TAPS;
@@ -259,8 +230,9 @@ GF_INLINE int64_t table_value(const struct gf_warp_sampler *s, struct window win
     return sum;
 }
 
-GF_INLINE int64_t value_of(const struct gf_warp_sampler *s, struct window window, unsigned f,
-                           unsigned g, int bits, int channels, enum method method, int c)
+GF_INLINE int64_t value_of(const struct gf_warp_sampler *s, struct gf_warp_window window,
+                           unsigned f, unsigned g, int bits, int channels, enum method method,
+                           int c)
 {
     const unsigned char *const top = window.at, *const bottom = window.at + window.pitch;
     if (method == NEAREST)
@@ -289,19 +261,10 @@ GF_INLINE void make_pixel(const struct gf_warp_sampler *s, const struct gf_warp_
                           int64_t *sums)
 {
     const struct gf_warp *const warp = s->warp;
-    const int before = warp->taps / 2 - (method != NEAREST);
-    const int x = stretch->x[k] - before, y = stretch->y[k] - before;
     const int fraction = method == NEAREST ? 0 : method == TABLE ? 20 : bits == 8 ? 24 : 16;
     const int max = bits == 8 ? 255 : 65535;
-    unsigned char copy[WINDOW_MAX * WINDOW_MAX * CHANNELS_MAX * 2];
-    struct window window = {0};
-    if (x >= 0 && y >= 0 && x <= warp->in_width - warp->taps && y <= warp->in_height - warp->taps) {
-        window.at = gf_view_row(s->in, y) + (size_t)x * s->pixel_bytes;
-        window.pitch = (ptrdiff_t)s->in->pitch;
-    } else if (warp->edge ||
-               (x > -warp->taps && y > -warp->taps && x < warp->in_width && y < warp->in_height)) {
-        window = copy_window(s, x, y, copy);
-    }
+    unsigned char copy[GF_WARP_WINDOW_BYTES];
+    const struct gf_warp_window window = gf_warp_window_of(s, stretch, k, copy);
     for (int c = 0; c < channels; c++) {
         const int64_t v =
             window.at ? value_of(s, window, stretch->f[k], stretch->g[k], bits, channels, method, c)
@@ -325,7 +288,7 @@ GF_INLINE void make_stretch(const struct gf_warp_sampler *s, const struct gf_war
 #define STRETCH_OF(name_, bits_, channels_, method_) \
     GF_TARGET_CLONES static void name_(const struct gf_warp_sampler *s, \
                                        const struct gf_warp_stretch *stretch, int first, int end, \
-                                       unsigned char *out, int64_t *sums) \
+                                       unsigned char *out, void *sums) \
     { \
         make_stretch(s, stretch, first, end, bits_, channels_, method_, out, sums); \
     }
@@ -350,6 +313,8 @@ static gf_warp_maker *maker_of(const struct gf_warp *warp, struct gf_format form
 {
     static gf_warp_maker *const makers[6][3] = {MAKERS(8, 1),  MAKERS(8, 3),  MAKERS(16, 1),
                                                 MAKERS(16, 2), MAKERS(16, 3), MAKERS(16, 4)};
+    if (gf_is_float(format))
+        return gf_warp_float_maker(warp, format.channels);
     const enum method method = warp->kernel == GF_WARP_NEAREST  ? NEAREST
                                : warp->kernel == GF_WARP_LINEAR ? LINEAR
                                                                 : TABLE;
@@ -396,6 +361,38 @@ static void make_mean(const struct gf_warp_sampler *s, const struct gf_warp *war
     }
 }
 
+/* Does what make_mean() does, for floats: the sums of the rows of samples are added up. */
+static void make_float_mean(const struct gf_warp_sampler *s, const struct gf_warp *warp,
+                            gf_warp_maker *maker, int x, int y, int count, unsigned char *out)
+{
+    const int channels = s->in->format.channels;
+    const bool beyond = is_beyond(warp, x, y, count);
+    const int pixels = beyond ? 1 : count;
+    float row[GF_WARP_STRETCH * CHANNELS_MAX], sums[GF_WARP_STRETCH * CHANNELS_MAX] = {0};
+    struct gf_warp_stretch stretch;
+    for (int j = 0; j < warp->ny; j++) {
+        memset(row, 0, sizeof row);
+        for (int i = 0; i < warp->nx; i++) {
+            positions(warp, x, y, j * warp->nx + i, pixels, &stretch);
+            maker(s, &stretch, 0, pixels, NULL, row);
+        }
+        for (int i = 0; i < pixels * channels; i++)
+            sums[i] += row[i];
+    }
+    for (int i = 0; i < count * channels; i++)
+        row[i] = sums[beyond ? i % channels : i] / (float)(warp->nx * warp->ny);
+    gf_floats_to_row(row, s->in->format, (size_t)(count * channels), out);
+}
+
+/* Makes the bytes of a pixel outside of the picture. */
+static void make_beyond(const struct gf_warp *warp, struct gf_format format, unsigned char *pixel)
+{
+    if (gf_is_float(format))
+        gf_floats_to_row(warp->beyond_floats, format, CHANNELS_MAX, pixel);
+    for (int c = 0; c < format.channels && !gf_is_float(format); c++)
+        store(pixel, format.bits, c, warp->beyond[c]);
+}
+
 void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                  void *scratch)
 {
@@ -403,9 +400,11 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
     const struct gf_warp_counts *const zones = gf_warp_zones(all);
     struct gf_warp warp = *all; /* nx and ny become those of each zone */
     const size_t size = gf_pixel_bytes(in->format);
-    const struct gf_warp_sampler sampler = {all, in, gf_warp_weights(all), size};
+    unsigned char beyond[CHANNELS_MAX * sizeof(float)];
+    const struct gf_warp_sampler sampler = {all, in, gf_warp_weights(all), size, beyond};
     gf_warp_maker *const maker = maker_of(all, in->format);
-    const bool has_vectors = in->format.bits == 8;
+    const bool has_vectors = in->format.bits == 8, floats = gf_is_float(in->format);
+    make_beyond(all, in->format, beyond);
     for (int y = out->y; y < out->y + out->rows; y++) {
         for (int x = 0; x < out->format.width; x += GF_WARP_STRETCH) {
             const int left = out->format.width - x,
@@ -415,7 +414,7 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
             const struct gf_warp_counts counts = zones[gf_warp_zone(all, x, y)];
             warp.nx = counts.nx, warp.ny = counts.ny;
             if (warp.nx * warp.ny > 1) {
-                make_mean(&sampler, &warp, maker, x, y, count, to);
+                (floats ? make_float_mean : make_mean)(&sampler, &warp, maker, x, y, count, to);
                 continue;
             }
             positions(&warp, x, y, 0, count, &stretch);

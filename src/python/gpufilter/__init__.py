@@ -9,7 +9,7 @@
     gf.batch(["photos"], "small/", "thumbnail=256")  # the program: every processor and GPU
 
 Arrays have the shape (rows, columns) or (rows, columns, channels): 1 to 4 channels are gray, gray with alpha, RGB, RGBA.
-Their samples are unsigned integers of 8 or 16 bits, or floats, which are filtered as 16 bits and come back as they were (value_range=);
+Their samples are unsigned integers of 8 or 16 bits, or floats, which are filtered as 16 bits and come back as they were, or stay floats (value_range=);
 alpha is not premultiplied. Options are the members of struct gf_options in gpufilter/options.h, enums by their words: device="cuda:1",
 subsampling="444", strip=True or strip="gps,exif", keep="icc", max_pixels=10**8.
 Every function may be called from several threads, and lets other threads run meanwhile. A child of fork() starts its own

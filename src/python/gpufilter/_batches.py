@@ -235,11 +235,13 @@ def form_of(dtype, layout, channels, mean, std, scale, patches=None):
     return form
 
 
-def form_like(array, value_range):
-    """Returns a Floats for results of the type of an array of floats; None for other arrays."""
+def form_like(array, value_range, result=None):
+    """Returns a Floats for results of the type of an array of floats; None for other arrays, and for a result that has its type already."""
     name = _pictures.float_type(array)
-    if not name:
+    if not name or (_pictures.stays_floats(value_range) and (result.dtype == name or not result._image.format.samples)):
         return None
+    if _pictures.stays_floats(value_range):
+        return Floats(name, gray=len(array.shape) == 2)
     black, white = _pictures.range_of(value_range)
     return Floats(name, mean=-black if black else None, scale=white - black, gray=len(array.shape) == 2)
 

@@ -96,8 +96,8 @@ _raw_pointer = _c.PYFUNCTYPE(_c.c_void_p, _c.c_void_p, _c.c_char_p)(("PyCapsule_
 _given, _free, _forget = _make_exports()
 
 
-def capsule_of(image, address, shape, bits, max_version, device=_CPU, strides=None):
-    """Returns a capsule of an image's samples, which keeps the image alive. strides: in samples; None: there are no gaps."""
+def capsule_of(image, address, shape, bits, max_version, device=_CPU, strides=None, code=1):
+    """Returns a capsule of an image's samples, which keeps the image alive. strides: in samples; None: there are no gaps. code: 1, or 2 of floats."""
     name = b"dltensor_versioned" if max_version and max_version[0] >= 1 else b"dltensor"
     managed = _NAMES[name]()
     sizes = (_c.c_int64 * len(shape))(*shape)
@@ -106,7 +106,7 @@ def capsule_of(image, address, shape, bits, max_version, device=_CPU, strides=No
         for axis in reversed(range(len(shape))):
             strides[axis], step = step, step * shape[axis]
     strides = (_c.c_int64 * len(shape))(*strides)
-    managed.tensor = _Tensor(address, *device, len(shape), 1, bits, 1, sizes, strides, 0)
+    managed.tensor = _Tensor(address, *device, len(shape), code, bits, 1, sizes, strides, 0)
     managed.deleter = _c.cast(_free, _c.c_void_p)
     if name == b"dltensor_versioned":
         managed.major = 1

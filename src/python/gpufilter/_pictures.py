@@ -49,8 +49,6 @@ class Image:
 
     def __init__(self, image, metadata=None):
         self._image, self._metadata = image, metadata
-        if image.format.samples:
-            raise usage("the result has floats, which no Image holds: end the chain with integer")
 
     @property
     def shape(self):
@@ -59,7 +57,7 @@ class Image:
 
     @property
     def bits(self):
-        """bits of a sample: 8 or 16"""
+        """bits of a sample: 8 or 16; 16 or 32 of floats"""
         return self._image.format.bits
 
     @property
@@ -84,8 +82,8 @@ class Image:
 
     @property
     def dtype(self):
-        """the type of the samples as numpy names it: uint8 or uint16"""
-        return f"uint{self.bits}"
+        """the type of the samples as numpy names it: uint8, uint16, float16 or float32"""
+        return f"{'float' if self._image.format.samples else 'uint'}{self.bits}"
 
     @property
     def icc(self):
@@ -108,7 +106,7 @@ class Image:
             import numpy
         except ImportError:
             return self.view()[key]
-        return numpy.asarray(self.view())[key]
+        return numpy.asarray(self)[key]
 
     def __getattr__(self, name):
         from . import _filters  # whose names people try, as other packages have methods
@@ -136,13 +134,13 @@ class Image:
 
     def __reduce__(self):  # processes hand pictures to each other
         return _image_of_bytes, (self._image.format.width, self._image.format.height, self._image.format.channels,
-                                 self.bits, self.tobytes(), _packed(self))
+                                 self.bits, self.tobytes(), _packed(self), self._image.format.samples)
 
     @property
     def __array_interface__(self):
         # Without strides Pillow wants a buffer, which begins with Python 3.12.
         return {"version": 3, "shape": self.shape, "strides": self._strides, "data": (self._image.data, False),
-                "typestr": "|u1" if self.bits == 8 else _ORDER + "u2"}
+                "typestr": "|u1" if self.bits == 8 else f"{_ORDER}{self.dtype[0]}{self.bits // 8}"}
 
     def __dlpack_device__(self):
         return 1, 0
@@ -150,16 +148,18 @@ class Image:
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if dl_device not in (None, self.__dlpack_device__()) or copy:
             raise BufferError("an Image lies in the host's memory and is not copied")
-        return _dlpack.capsule_of(self, self._image.data, self.shape, self.bits, max_version)
+        return _dlpack.capsule_of(self, self._image.data, self.shape, self.bits, max_version, code=2 if self._image.format.samples else 1)
 
     def view(self):
-        """Returns a memoryview of the samples, in the picture's shape."""
+        """Returns a memoryview of the samples, in the picture's shape; of float16 it has their bits, since Python's views have no halves."""
         size = self._image.pitch * self._image.format.height
         samples = (_c.c_ubyte * size).from_address(self._image.data)
         samples.owner = self
-        return memoryview(samples).cast("B").cast("B" if self.bits == 8 else "H", self.shape)
+        return memoryview(samples).cast("B").cast({"uint8": "B", "uint16": "H", "float16": "H", "float32": "f"}[self.dtype], self.shape)
 
     def __buffer__(self, flags):
+        if self.dtype == "float16":
+            raise BufferError("Python's views have no halves")  # numpy then takes __array_interface__
         return self.view()
 
     def tobytes(self):
@@ -172,16 +172,16 @@ def _packed(image):
     from ._pipelines import Pipeline
     if not image._metadata:
         return None
-    form = _abi.gf_format(1, 1, image._image.format.channels, image.bits)
+    form = _abi.gf_format(1, 1, image._image.format.channels, 8 if image._image.format.samples else image.bits)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what no PNG holds
         return Pipeline().encode(Image(_abi.gf_image(form, 8, image._image.data, False), image._metadata), "png")
 
 
-def _image_of_bytes(width, height, channels, bits, data, packed=None):
+def _image_of_bytes(width, height, channels, bits, data, packed=None, samples=0):
     from ._pipelines import Pipeline
     image, failure = _abi.gf_image(), _abi.gf_error()
-    check(lib.gf_image_alloc(_c.byref(image), _abi.gf_format(width, height, channels, bits), _c.byref(failure)), failure)
+    check(lib.gf_image_alloc(_c.byref(image), _abi.gf_format(width, height, channels, bits, samples), _c.byref(failure)), failure)
     _c.memmove(image.data, data, len(data))
     return Image(image, packed and Pipeline(autorotate=False).decode(packed)._metadata)
 
@@ -241,13 +241,13 @@ def _host_interface(array):
     return _buffer_interface(array)
 
 
-def contiguous(array, strides=None):
+def contiguous(array, strides=None, size=2):
     """Returns a copy of an array without gaps."""
     if package_of(array) == "torch":
         return array.detach().clone(memory_format=sys.modules["torch"].contiguous_format)
     if package_of(array) in ("numpy", "cupy"):
         return array.copy(order="C")
-    raise usage(f"the strides {tuple(strides)} are not those of rows of pixels" if strides else "samples of 16 bits at an odd address")
+    raise usage(f"the strides {tuple(strides)} are not those of rows of pixels" if strides else "samples of 16 bits at an odd address" if size == 2 else "samples of 32 bits at uneven addresses")
 
 
 # ---- arrays in a device's memory ----
@@ -284,8 +284,15 @@ def float_type(array):
     return name if name in FLOATS else None
 
 
+def stays_floats(value_range):
+    """Returns whether arrays of floats become pictures of floats."""
+    return isinstance(value_range, str) and value_range == "float"
+
+
 def range_of(value_range):
     """Returns the numbers of black and white."""
+    if stays_floats(value_range):
+        raise usage("value_range='float' is for arrays in the host's memory")
     try:
         black, white = (0, 1) if value_range is None else value_range
         return float(black), float(white)
@@ -294,14 +301,16 @@ def range_of(value_range):
 
 
 def _of_floats(array, value_range):
-    """Returns an Image of 16 bits of an array of floats."""
+    """Returns an Image of an array of floats, of 16 bits or, for value_range="float", of 32 bits of floats."""
     if on_device(array):
         raise usage("floats in a device's memory are taken by run() and encode() as arrays of torch or cupy, in lists that begin with floats")
     kind = float_type(array)
     if kind == "float64":
         array, kind = array.float() if package_of(array) == "torch" else array.astype("float32"), "float32"
     interface, owner = _host_interface(array)
-    form, strides, step = form_of_shape(interface["shape"], 16), interface.get("strides"), 4 if kind == "float32" else 2
+    as_floats = stays_floats(value_range)
+    form, strides, step = form_of_shape(interface["shape"], 32 if as_floats else 16), interface.get("strides"), 4 if kind == "float32" else 2
+    form.samples = as_floats
     for side, stride in zip(interface["shape"][::-1], (strides or ())[::-1]):
         if side > 1 and stride != step:
             return _of_floats(contiguous(array, strides), value_range)
@@ -310,7 +319,8 @@ def _of_floats(array, value_range):
     check(lib.gf_image_alloc(_c.byref(image), form, _c.byref(failure)), failure)
     made = Image(image)
     status = _streams.unhurried(image.pitch * form.height, lib.gf_image_from_numbers, (owner, made), interface["data"][0],
-                                _abi.ENUMS["gf_number"]["GF_NUMBER_" + kind.upper()], *range_of(value_range), _c.byref(image), _c.byref(failure))
+                                _abi.ENUMS["gf_number"]["GF_NUMBER_" + kind.upper()], *range_of(None if as_floats else value_range), _c.byref(image),
+                                _c.byref(failure))
     check_range(status, failure)
     return made
 
@@ -340,21 +350,26 @@ def form_of_shape(shape, bits):
 
 
 def picture(array, value_range=None):
-    """Returns (struct gf_image, the object that owns its memory) of an array. value_range: the numbers of black and white in floats."""
-    if float_type(array):
+    """Returns (struct gf_image, the object that owns its memory) of an array.
+
+    value_range: the numbers of black and white in floats, or "float" for floats that stay as they are.
+    """
+    as_floats = stays_floats(value_range) and float_type(array) in ("float16", "float32") and not on_device(array)
+    if float_type(array) and not as_floats:
         made = _of_floats(array, value_range)
         return made._image, made
-    if value_range is not None:
+    if value_range is not None and not as_floats:
         raise no_range()
     if isinstance(array, Image):
         return array._image, array
     interface, owner = _device_interface(array) if on_device(array) else _host_interface(array)
     shape, kind, data = interface["shape"], interface["typestr"], interface["data"]
-    size = {"u1": 1, "u2": 2}.get(kind[1:])
-    if not size or (size == 2 and kind[0] not in ("=", _ORDER)):
+    size = ({"f2": 2, "f4": 4} if as_floats else {"u1": 1, "u2": 2}).get(kind[1:])
+    if not size or (size > 1 and kind[0] not in ("=", _ORDER)):
         raise usage("samples are unsigned integers of 8 or 16 bits in the machine's byte order, or floats of numpy, torch or jax, not "
                     f"{kind!r}: " + ("array.astype(array.dtype.newbyteorder('=')) turns the bytes" if kind[1:] in ("u2", "f2", "f4", "f8") else "astype('uint8')"))
     form = form_of_shape(shape, 8 * size)
+    form.samples = as_floats
     held = None
     if not isinstance(data, (tuple, list)):  # but a buffer
         held = (data if isinstance(data, bytes) else memoryview(data).tobytes())[interface.get("offset", 0):]
@@ -366,8 +381,8 @@ def picture(array, value_range=None):
     if shape[0] == 1:  # no stride counts along an axis of one
         pitch = row
     pixels_touch = (shape[1] == 1 or inner[0] == channels * size) and (channels == 1 or inner[1] == size)
-    if not pixels_touch or pitch < row or (size == 2 and (data[0] | pitch) % 2):
-        return picture(contiguous(array, interface.get("strides")))
+    if not pixels_touch or pitch < row or (data[0] | pitch) % size:
+        return picture(contiguous(array, interface.get("strides"), size), value_range)
     if held is not None and len(held) < pitch * (shape[0] - 1) + row:
         raise usage(f"{len(held)} bytes are not an array of shape {tuple(shape)}")
     return _abi.gf_image(form, pitch, data[0], False), owner
@@ -407,6 +422,10 @@ def like(array, image):
         return sys.modules["numpy"].asarray(image)
     if package == "PIL":
         channels = image._image.format.channels
+        if image.dtype == "float32" and channels == 1:
+            return sys.modules["PIL.Image"].frombytes("F", image.shape[1::-1], image.tobytes())
+        if image._image.format.samples:
+            raise usage(f"the result has {channels} channels of {image.dtype}, and Pillow no such images: filter numpy.asarray(image)")
         if image.bits == 16 and channels > 1:
             raise usage(f"the result has {channels} channels of 16 bits, and Pillow no such images: filter numpy.asarray(image)")
         mode = "I;16" if image.bits == 16 else _PILLOW[channels - 1]

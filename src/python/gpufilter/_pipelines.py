@@ -168,6 +168,8 @@ class Pipeline:
         Arrays of float16, bfloat16, float32 and, by way of float32, float64 are filtered as samples of 16 bits: the nearest to
         65535 (v - black) / (white - black), to even ones between two, limited to 0..65535. value_range=(black, white) is (0, 1) by
         default; numbers far outside are an error, for which a call waits in a device's memory. The result has the array's type and range.
+        With value_range="float" they stay as they are in the host's memory, as behind the filter float: float16 and float32 without a copy, others as
+        float32. The result has the array's type, unless the chain makes integers.
 
         dtype: "float32", "float16", "bfloat16" or "uint8", or such a type of numpy, torch or jax: what networks take,
         (sample * scale / largest - mean) / std, rounded to the nearest number of the type; scale is 1 by default, mean and std are
@@ -190,7 +192,7 @@ class Pipeline:
             return _pictures.stack([self._run(each, form, value_range, progress) for each in several])
         picture, owner = _pictures.picture(array, value_range)
         result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture), size=_size(picture), given=array, kept=owner, progress=progress)
-        form = form or _batches.form_like(array, value_range)
+        form = form or _batches.form_like(array, value_range, result)
         return form.of(result, array) if form else _pictures.like(array, result)
 
     def _run_on_device(self, array, form=None, value_range=None, progress=None):

@@ -9,6 +9,7 @@
 #include "base/text/plain_text.h"
 #include "codec/codec.h"
 #include "codec/formats.h"
+#include "pixel/histogram/histogram.h"
 
 const struct gf_key_help gf_facts_keys[GF_FACTS + 1] = {
 #define FACT(end, key, help) {key, help},
@@ -285,24 +286,27 @@ void gf_facts_list(const struct gf_facts *facts, FILE *file)
 enum { BINS = 256 };
 
 const struct gf_key_help gf_levels_keys[] = {
-    {"statistics.width", "columns of the result of the chain, upright"},
+    {"statistics.width", "columns of the result, upright"},
     {"statistics.height", "its rows"},
-    {"statistics.bits", "bits of its samples: M is 255 or 65535"},
-    {"statistics.pixels", "pixels that are counted: those of zero alpha are not"},
+    {"statistics.bits", "bits of its samples"},
+    {"statistics.range", "0 and M (1 of floats); histograms' ends count what lies beyond"},
+    {"statistics.pixels", "pixels, but those of zero alpha"},
     {"statistics.channels[].name", "gray, red, green or blue"},
-    {"statistics.channels[].least", "the least sample, in 0..M"},
-    {"statistics.channels[].most", "the greatest sample"},
+    {"statistics.channels[].nan", "NaN among floats"},
+    {"statistics.channels[].infinite", "infinite ones"},
+    {"statistics.channels[].least", "the least finite sample"},
+    {"statistics.channels[].most", "the greatest"},
     {"statistics.channels[].mean", "the mean"},
-    {"statistics.channels[].deviation", "the standard deviation, of all pixels"},
-    {"statistics.channels[].median", "the least sample with half of the pixels at or below it"},
-    {"statistics.channels[].entropy", "Shannon's entropy of the samples, in bits"},
-    {"statistics.channels[].histogram", "256 counts, each of (M + 1) / 256 levels"},
+    {"statistics.channels[].deviation", "the standard deviation; null of floats"},
+    {"statistics.channels[].median", "the least level that half the pixels do not exceed"},
+    {"statistics.channels[].entropy", "Shannon's entropy in bits"},
+    {"statistics.channels[].histogram", "256 counts, in equal parts"},
     {0},
 };
 
 struct summary {
     const char *name;
-    uint64_t pixels, bin[BINS];
+    uint64_t pixels, bin[BINS], nan, infinite;
     double least, most, mean, deviation, median, entropy; /* all NaN if there are no pixels */
 };
 
@@ -322,6 +326,21 @@ static void add_moments(const uint64_t *count, int levels, struct summary *summa
     summary->entropy = fmax(summary->entropy, 0); /* turns -0 into 0 */
 }
 
+/* Replaces what floats have that is exact; their median is in 0..1. */
+static void add_exact(const struct gf_histogram *histogram, int channel, struct summary *summary)
+{
+    const uint64_t *const exact = gf_histogram_exact(histogram, channel);
+    summary->nan = exact[GF_EXACT_NAN];
+    summary->infinite = exact[GF_EXACT_INFINITE];
+    const uint64_t finite = summary->pixels - summary->infinite;
+    summary->pixels += summary->nan;
+    summary->least = finite ? (double)histogram->low[channel] : NAN;
+    summary->most = finite ? (double)histogram->high[channel] : NAN;
+    summary->mean = finite ? gf_histogram_sum(histogram, channel) / (double)finite : NAN;
+    summary->median /= GF_FLOAT_LEVELS - 1;
+    summary->deviation = NAN;
+}
+
 static struct summary summarise(const struct gf_histogram *histogram, int channel)
 {
     static const char *const names[] = {"red", "green", "blue"};
@@ -338,8 +357,11 @@ static struct summary summarise(const struct gf_histogram *histogram, int channe
         summary.pixels += count[v];
         summary.bin[(int64_t)v * BINS / histogram->bins] += count[v];
     }
-    if (!summary.pixels)
+    if (!summary.pixels) {
+        if (histogram->exact)
+            add_exact(histogram, channel, &summary);
         return summary;
+    }
     for (int v = histogram->bins - 1; v >= 0; v--) {
         if (count[v])
             summary.least = v;
@@ -352,15 +374,22 @@ static struct summary summarise(const struct gf_histogram *histogram, int channe
             summary.median = v;
     }
     add_moments(count, histogram->bins, &summary);
+    if (histogram->exact)
+        add_exact(histogram, channel, &summary);
     return summary;
 }
 
 void gf_levels_json(const struct gf_levels *levels, struct gf_json *json)
 {
+    const bool floats = gf_is_float(levels->format);
     gf_json_object(json, "statistics", GF_JSON_COMPACT);
     gf_json_number(json, "width", levels->format.width, 0);
     gf_json_number(json, "height", levels->format.height, 0);
     gf_json_number(json, "bits", levels->format.bits, 0);
+    gf_json_array(json, "range", GF_JSON_COMPACT);
+    gf_json_number(json, NULL, 0, 0);
+    gf_json_number(json, NULL, floats ? 1 : levels->histogram.bins - 1, 0);
+    gf_json_end(json);
     for (int c = 0; c < levels->histogram.channels; c++) {
         const struct summary summary = summarise(&levels->histogram, c);
         if (!c) {
@@ -369,11 +398,15 @@ void gf_levels_json(const struct gf_levels *levels, struct gf_json *json)
         }
         gf_json_object(json, NULL, GF_JSON_COMPACT);
         gf_json_string(json, "name", summary.name);
-        gf_json_number(json, "least", summary.least, 0);
-        gf_json_number(json, "most", summary.most, 0);
+        if (floats) {
+            gf_json_number(json, "nan", (double)summary.nan, 0);
+            gf_json_number(json, "infinite", (double)summary.infinite, 0);
+        }
+        gf_json_figure(json, "least", summary.least);
+        gf_json_figure(json, "most", summary.most);
         gf_json_figure(json, "mean", summary.mean);
         gf_json_figure(json, "deviation", summary.deviation);
-        gf_json_number(json, "median", summary.median, 0);
+        gf_json_figure(json, "median", summary.median);
         gf_json_figure(json, "entropy", summary.entropy);
         gf_json_array(json, "histogram", GF_JSON_COMPACT);
         for (int i = 0; i < BINS; i++)
@@ -406,9 +439,17 @@ void gf_levels_plot(const struct gf_levels *levels, FILE *file)
 {
     for (int c = 0; c < levels->histogram.channels; c++) {
         const struct summary summary = summarise(&levels->histogram, c);
-        fprintf(file, "%-5s  %.0f..%.0f, mean %.2f, deviation %.2f, median %.0f, entropy %.3f\n",
-                summary.name, summary.least, summary.most, summary.mean, summary.deviation,
-                summary.median, summary.entropy);
+        if (levels->histogram.exact)
+            fprintf(file,
+                    "%-5s  %.9g..%.9g, mean %.9g, median %.5f, entropy %.3f, %" PRIu64
+                    " NaN, %" PRIu64 " infinite; 0..1:\n",
+                    summary.name, summary.least, summary.most, summary.mean, summary.median,
+                    summary.entropy, summary.nan, summary.infinite);
+        else
+            fprintf(file,
+                    "%-5s  %.0f..%.0f, mean %.2f, deviation %.2f, median %.0f, entropy %.3f\n",
+                    summary.name, summary.least, summary.most, summary.mean, summary.deviation,
+                    summary.median, summary.entropy);
         draw(&summary, file);
     }
 }

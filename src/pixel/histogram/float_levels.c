@@ -1,0 +1,65 @@
+/* The levels of floats in histograms, and what is exact beside them: the extremes, and sums of the
+ * significands of each exponent, which are integers and add up alike in any order. */
+#include <math.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/image.h"
+#include "pixel/float_rows.h"
+#include "pixel/histogram/histogram.h"
+#include "pixel/point/point_program.h"
+
+enum { PIECE = 1024, CHANNELS_MAX = 4, SIGNIFICAND = 1 << 23, EXPONENTS = 255 };
+
+/* Finds the number of each pixel that is counted, and its level. The level of pixels that are not
+ * counted, and of NaN, is beyond the bins. */
+GF_TARGET_CLONES static void find_levels(const float *in, int n, int channels, bool luma,
+                                         int channel, float *restrict value, uint32_t *restrict bin)
+{
+    const struct gf_point_op weights = gf_point_luma_of_floats();
+    for (int i = 0; i < n; i++) {
+        const float *const p = in + i * channels;
+        const float v = luma ? gf_point_gray_of(&weights, p[0], p[1], p[2]) : p[channel];
+        const float high = v > 0.0f ? v : 0.0f, limited = high < 1.0f ? high : 1.0f;
+        const bool counts = channels % 2 || p[channels - 1] != 0.0f;
+        const uint32_t level = gf_bits_of_float(limited * 65535.0f + GF_ROUNDING_SHIFT) & 0xffff;
+        value[i] = v;
+        bin[i] = !counts ? GF_FLOAT_LEVELS + 1 : v != v ? GF_FLOAT_LEVELS : level;
+    }
+}
+
+static void note(float v, int channel, struct gf_histogram *histogram)
+{
+    uint64_t *const sums = gf_histogram_exact(histogram, channel);
+    const uint32_t bits = gf_bits_of_float(v), exponent = bits >> 23 & 255;
+    if (exponent < EXPONENTS) {
+        const uint64_t part = (bits & (SIGNIFICAND - 1)) | (exponent ? SIGNIFICAND : 0);
+        histogram->low[channel] = v < histogram->low[channel] ? v : histogram->low[channel];
+        histogram->high[channel] = v > histogram->high[channel] ? v : histogram->high[channel];
+        if (sums)
+            sums[exponent] += bits >> 31 ? 0 - part : part;
+    } else if (sums) {
+        sums[v != v ? GF_EXACT_NAN : GF_EXACT_INFINITE]++;
+    }
+}
+
+void gf_histogram_floats(const void *in, int n, struct gf_format format, bool luma, int channel,
+                         uint32_t *bin, struct gf_histogram *histogram, int to)
+{
+    float samples[PIECE * CHANNELS_MAX], value[PIECE];
+    gf_floats_of_row(in, format, (size_t)(n * format.channels), samples);
+    find_levels(samples, n, format.channels, luma && format.channels >= 3, channel, value, bin);
+    for (int i = 0; i < n && histogram; i++) {
+        if (bin[i] <= GF_FLOAT_LEVELS)
+            note(value[i], to, histogram);
+    }
+}
+
+double gf_histogram_sum(const struct gf_histogram *histogram, int channel)
+{
+    const uint64_t *const sums = gf_histogram_exact(histogram, channel);
+    double sum = 0;
+    for (int i = 0; sums && i < EXPONENTS; i++)
+        sum += ldexp((double)(int64_t)sums[i], (i ? i : 1) - 150);
+    return sum;
+}
