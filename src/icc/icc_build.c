@@ -41,6 +41,23 @@ static cmsUInt32Number format_of(int channels)
     return channels == 1 ? TYPE_GRAY_16 : channels == 3 ? TYPE_RGB_16 : TYPE_CMYK_16;
 }
 
+/* Makes the tables of a conversion that is open. */
+static enum gf_status make_tables(struct gf_icc_making *b, struct gf_error *error)
+{
+    const bool link = !b->wish->from.size;
+    bool made = false;
+    if (b->wish->inputs == 1)
+        return make_levels(b, error);
+    GF_TRY(link ? gf_icc_make_link(b, &made, error) : gf_icc_make_matrix(b, &made, error));
+    if (!made && !link)
+        GF_TRY(gf_icc_make_lab(b, &made, error));
+    if (!made && !link)
+        GF_TRY(gf_icc_make_from_lab(b, &made, error));
+    if (!made && !link)
+        GF_TRY(gf_icc_make_light_grid(b, &made, error));
+    return made ? GF_OK : gf_icc_make_grid(b, error);
+}
+
 static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
 {
     const struct gf_icc_wish *const wish = b->wish;
@@ -58,17 +75,14 @@ static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
                                (cmsUInt32Number)wish->intent, b->flags);
     if (!b->exact)
         return gf_fail(error, GF_ERROR_INPUT, "Little CMS makes no conversion of these profiles");
-    if (wish->inputs == 1)
-        return make_levels(b, error);
-    bool made = false;
-    GF_TRY(link ? gf_icc_make_link(b, &made, error) : gf_icc_make_matrix(b, &made, error));
-    if (!made && !link)
-        GF_TRY(gf_icc_make_lab(b, &made, error));
-    if (!made && !link)
-        GF_TRY(gf_icc_make_from_lab(b, &made, error));
-    if (!made && !link)
-        GF_TRY(gf_icc_make_light_grid(b, &made, error));
-    return made ? GF_OK : gf_icc_make_grid(b, error);
+    if (wish->bits < 32)
+        return make_tables(b, error);
+    struct gf_icc_wish words = *wish;
+    bool made;
+    words.bits = 16;
+    GF_TRY(gf_icc_make_floats(b, &made, error));
+    b->wish = &words;
+    return made ? GF_OK : make_tables(b, error);
 }
 
 static enum gf_status build_new(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
@@ -428,11 +442,29 @@ static bool is_grid(const struct gf_icc_transform *t)
            (t->bits == 8 ? has_places(t) : has_curves(t, t->curve_at, t->inputs));
 }
 
+static bool is_floats(const struct gf_icc_transform *t)
+{
+    const struct gf_icc_formula *const formula = gf_icc_block(t, t->formula_at);
+    if (t->outputs > 3 || !is_inside(t, t->formula_at, 6 * sizeof *formula))
+        return false;
+    for (int i = 0; i < 6; i++) {
+        const int points = formula[i].points;
+        if (points && (points < 2 || points > 65536 ||
+                       !is_inside(t, formula[i].table_at, (size_t)points * sizeof(float))))
+            return false;
+    }
+    return !t->gain_at;
+}
+
 bool gf_icc_transform_fits(const struct gf_icc_transform *t, size_t size,
                            const struct gf_icc_wish *wish)
 {
     if (size < sizeof *t || t->bytes != size || t->inputs != wish->inputs ||
-        t->outputs != wish->outputs || t->bits != wish->bits)
+        t->outputs != wish->outputs)
+        return false;
+    if (wish->bits == 32 && t->kind == GF_ICC_FLOATS)
+        return t->inputs <= 3 && is_floats(t);
+    if (t->bits != (wish->bits == 32 ? 16 : wish->bits))
         return false;
     if (t->kind == GF_ICC_LEVELS)
         return t->inputs == 1 &&

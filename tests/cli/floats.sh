@@ -1,4 +1,4 @@
-# Files of floats: what becomes of samples beyond 0..1, of thumbnails and of frames, and which words refuse them.
+# Files of floats: what becomes of samples beyond 0..1, of thumbnails, frames and colours, and which words refuse them.
 # floats.pfm is 2x2 pixels of gray: 0, 2, -1 and 0.5.
 printf 'Pf\n2 2\n-1.0\n\0\0\0\0\0\0\0@\0\0\200\277\0\0\0?' >floats.pfm
 
@@ -31,3 +31,29 @@ run 4 gpufilter -i floats.pfm -o out.png median
 stderr_is 'gpufilter: floats.pfm: median: takes no floats; the filter integer before it makes samples of 16 bits'
 run 4 gpufilter --info=hash floats.pfm
 grep -q '^gpufilter: floats.pfm: its samples are floats, which have no hashes' stderr || problem "$(cat stderr)"
+
+begin "icc converts floats: linear light and back, and a linear OpenEXR becomes a picture for screens"
+if ! gpufilter -i in.ppm -o probe.ppm icc=display-p3 2>/dev/null; then
+    skip "this build has no Little CMS"
+else
+    run 0 gpufilter -i in.ppm -o plain.ppm
+    for chain in float,icc=linear-srgb,icc=srgb,integer=8 float,icc=acescg,icc=srgb,integer=8 float=16,icc=linear-srgb,icc,integer=8; do
+        run 0 gpufilter -i in.ppm -o back.ppm "$chain"
+        same plain.ppm back.ppm
+    done
+    run 0 gpufilter -i in.ppm -o light.png float,icc=linear-srgb,blur=5,icc=srgb,integer
+    silent
+    if gpufilter -q -i in.ppm -o linear.exr float,icc=linear-srgb 2>/dev/null; then
+        gpufilter -i in.ppm -o aces.exr float,icc=acescg 2>stderr
+        ! grep -q 'nothing says' stderr || problem "$(cat stderr)"
+        for name in linear aces; do
+            run 0 gpufilter -i $name.exr -o back.png --to-icc=srgb --depth=8
+            run 0 gpufilter -i back.png -o back.ppm
+            same plain.ppm back.ppm
+            run 0 gpufilter -q -i $name.exr -o small.jpg thumbnail=40
+            run 0 gpufilter -q -i $name.exr -o small.png thumbnail=40
+            run 0 gpufilter -q -i in.ppm -o wanted.png --depth=8 float,icc=linear-srgb,thumbnail=40
+            run 0 gpufilter --compare=wanted.png:min-psnr=45 small.png
+        done
+    fi
+fi

@@ -90,6 +90,10 @@ static enum gf_status icc_colours(const void *params, struct gf_format in, struc
         return gf_fail(error, GF_ERROR_UNAVAILABLE,
                        "icc: this build converts no colours: it was made without Little CMS "
                        "(liblcms2)");
+    if (to->inks && gf_is_float(in))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "icc: floats become no CMYK; the filter integer before it makes samples of "
+                       "16 bits");
     if (gf_icc_is_link(*to)) /* no profile says what the colours are now */
         *to = (struct gf_icc){.inks = to->inks};
     return GF_OK;
@@ -99,7 +103,7 @@ static enum gf_status build(struct gf_stage *stage, const struct icc *icc, struc
 {
     struct gf_icc_wish wish = {.from = stage->icc,
                                .inputs = gf_colour_channels(stage->in),
-                               .bits = stage->in.bits,
+                               .bits = gf_is_float(stage->in) ? 32 : stage->in.bits,
                                .intent = icc->intent,
                                .black_point = icc->black_point};
     struct gf_icc_transform *transform;
@@ -136,9 +140,18 @@ static void icc_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 extern gf_launcher gf_icc_cuda;
 
+static void icc_floats(const struct gf_stage *stage, const struct gf_view *in,
+                       const struct gf_view *out, void *scratch)
+{
+    for (int y = out->y; y < out->y + out->rows; y++)
+        gf_icc_convert_floats(stage->constants, (const float *)gf_view_row(in, y),
+                              in->format.channels, (float *)gf_view_row(out, y),
+                              out->format.channels, out->format.width);
+}
+
 const struct gf_filter gf_icc_filter = {
     .name = "icc",
-    .synonyms = "colour color profile colorspace colourspace srgb display-p3 icc_transform "
+    .synonyms = "colour color profile colorspace colourspace srgb display-p3 linear icc_transform "
                 "tocolourspace tocolorspace",
     .summary = "the picture in the colours of another ICC profile",
     .definition =
@@ -147,8 +160,10 @@ const struct gf_filter gf_icc_filter = {
         "matrix and curves; tables of L*a*b* are interpolated at their own nodes; between "
         "others it is tetrahedral interpolation in a table of up to 49x49x49 colours. "
         "Little CMS reads the profiles. A picture without a profile is sRGB. A gray "
-        "picture stays gray with srgb and display-p3. The profile of a press makes CMYK, "
-        "for JPEG and TIFF, as the last filter. A device link converts alone.",
+        "picture stays gray with the names. The profile of a press makes CMYK, "
+        "for JPEG and TIFF, as the last filter. A device link converts alone.\n"
+        "Floats go through the curves and matrices as formulas, to 1 part in 65536, negatives by "
+        "the mirrored curve; through tables with 16 bits of 0..1.",
     .example = "icc=srgb:from=display-p3",
     GF_TAKES(
         struct icc,
@@ -169,11 +184,13 @@ const struct gf_filter gf_icc_filter = {
             "it has none")),
     .kind = GF_COLOUR,
     .cost = {.pixel = 3},
+    .takes_floats = true,
     .check = check,
     .colours = icc_colours,
     .shape = shape,
     .prepare = icc_prepare,
     .cpu = icc_cpu,
+    .floats = icc_floats,
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
 };
 
@@ -201,10 +218,12 @@ const struct gf_filter gf_icc_to_srgb = {
     .name = "icc",
     .kind = GF_COLOUR,
     .cost = {.pixel = 3},
+    .takes_floats = true,
     .colours = srgb_colours,
     .shape = srgb_shape,
     .prepare = srgb_prepare,
     .cpu = icc_cpu,
+    .floats = icc_floats,
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
 };
 
@@ -216,6 +235,8 @@ enum { SRGB = 0, FROM_AUTO = 0, FROM_PQ = 1, FIND_MEASURED = 0, FIND_SAID = 1 };
 /* The part of the pixels that may be brighter than the peak that is measured, as in libplacebo's
  * measurement: a few hot pixels do not darken a picture. */
 static const double beyond_peak = 0.00005;
+
+static const char *const screens[] = {"srgb", "display-p3", NULL}; /* as in gf_icc_names */
 
 const struct gf_tonemap gf_tonemap_to_srgb = {.white = 203, .to = SRGB};
 const struct gf_tonemap gf_tonemap_to_display_p3 = {.white = 203, .to = SRGB + 1};
@@ -328,7 +349,7 @@ const struct gf_filter gf_tonemap_filter = {
              {.name = "to",
               .type = GF_TYPE_CHOICE,
               .offset = offsetof(struct gf_tonemap, to),
-              .choices = gf_icc_names,
+              .choices = screens,
               .help = "the colours of the result"},
              GF_PARAM_CHOICE(struct gf_tonemap, from, FROM_AUTO, GF_WORDS("auto", "pq", "hlg"),
                              "the transfer function of the picture; auto: as its file says"),
