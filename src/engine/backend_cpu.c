@@ -145,11 +145,7 @@ static enum gf_status cpu_statistic_open(struct gf_lane *lane, const struct gf_s
     struct cpu_lane *const cpu = (struct cpu_lane *)lane;
     cpu->statistic = gf_stage_statistic(stage);
     cpu->extremes = gf_stage_needs_extremes(stage);
-    cpu->histogram = (struct gf_histogram){
-        .channels = gf_statistic_channels(cpu->statistic, stage->in), .bins = 1 << stage->in.bits};
-    cpu->histogram.count = calloc((size_t)cpu->histogram.channels * (size_t)cpu->histogram.bins,
-                                  sizeof *cpu->histogram.count);
-    return cpu->histogram.count ? GF_OK : gf_fail_memory(error);
+    return gf_histogram_alloc(&cpu->histogram, cpu->statistic, stage->in, error);
 }
 
 static enum gf_status cpu_statistic_add(struct gf_lane *lane, const struct gf_view *view,

@@ -302,9 +302,7 @@ enum gf_status gf_lanes_take_histograms(struct gf_schedule_state *state, struct 
     const struct gf_segment *const segment = state->pass.segment;
     struct gf_histogram *const histogram = &state->histogram;
     free(histogram->count);
-    *histogram =
-        (struct gf_histogram){.channels = gf_statistic_channels(segment->statistic, segment->out),
-                              .bins = 1 << segment->out.bits};
+    *histogram = gf_histogram_of(segment->statistic, segment->out);
     histogram->count =
         calloc((size_t)histogram->channels * (size_t)histogram->bins, sizeof(uint64_t));
     GF_ALLOCATED(histogram->count, error);

@@ -317,9 +317,7 @@ static enum gf_status bring_histogram(struct gf_ready_plan *ready, int s, struct
     struct gf_stage *const stage = &ready->plan.stage[segment->first + segment->count];
     const void **const constants = &ready->pass[s + 1].constants[0];
     free(ready->histogram.count);
-    ready->histogram =
-        (struct gf_histogram){.channels = gf_statistic_channels(segment->statistic, segment->out),
-                              .bins = 1 << segment->out.bits};
+    ready->histogram = gf_histogram_of(segment->statistic, segment->out);
     ready->histogram.count =
         calloc(gf_histogram_counters(&ready->histogram), sizeof *ready->histogram.count);
     GF_ALLOCATED(ready->histogram.count, error);

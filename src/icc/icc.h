@@ -7,7 +7,13 @@
 #include "gpufilter/status.h"
 
 /* Numbers of ITU-T H.273: primaries and transfer functions. */
-enum { GF_PRIMARIES_BT2020 = 9, GF_CURVE_PQ = 16, GF_CURVE_HLG = 18 };
+enum {
+    GF_PRIMARIES_BT709 = 1,
+    GF_PRIMARIES_BT2020 = 9,
+    GF_CURVE_LINEAR = 8,
+    GF_CURVE_PQ = 16,
+    GF_CURVE_HLG = 18
+};
 
 /* The bytes of a profile. A size of 0 means that there is no profile: the colours are sRGB, or no
  * profile can describe them. */

@@ -215,13 +215,29 @@ static void curve_all(const struct gf_icc_transform *t, int first, int channels,
 
 GF_TARGET_CLONES static void mix(const struct gf_icc_transform *t, float plane[3][PIECE])
 {
-    const bool is_gray = t->inputs == 1;
     for (int i = 0; i < PIECE; i++) {
         const float r = plane[0][i], g = plane[1][i], b = plane[2][i];
         for (int c = 0; c < t->outputs; c++)
-            plane[c][i] = is_gray
-                              ? r * t->matrix[c][0]
-                              : (r * t->matrix[c][0] + g * t->matrix[c][1]) + b * t->matrix[c][2];
+            plane[c][i] = (r * t->matrix[c][0] + g * t->matrix[c][1]) + b * t->matrix[c][2];
+    }
+}
+
+/* Does what a TONE does. What is far beyond the peak or below 0 is limited, so that infinite light
+ * is white; gray is three equal channels. */
+GF_TARGET_CLONES static void tone(const struct gf_icc_transform *t, float plane[3][PIECE])
+{
+    const float *const gain = gf_icc_block(t, t->gain_at);
+    for (int i = 0; i < PIECE; i++) {
+        float v[3], light[3];
+        bool is_nan = false;
+        for (int c = 0; c < 3; c++) {
+            const float own = plane[t->inputs == 1 ? 0 : c][i];
+            is_nan |= own != own;
+            v[c] = own > -16.0f ? own < 16.0f ? own : 16.0f : -16.0f;
+        }
+        gf_icc_tone(t, gain, v[0], v[1], v[2], light);
+        for (int c = 0; c < t->outputs; c++)
+            plane[c][i] = is_nan ? NAN : light[c];
     }
 }
 
@@ -234,7 +250,9 @@ static void by_formulas(const struct gf_icc_transform *t, const float *in, int i
             plane[c][i] = in[i * in_channels + c];
     }
     curve_all(t, 0, t->inputs, plane);
-    if (!t->keeps_light)
+    if (t->gain_at)
+        tone(t, plane);
+    else if (!t->keeps_light)
         mix(t, plane);
     curve_all(t, 3, t->outputs, plane);
     for (int i = 0; i < n; i++) {

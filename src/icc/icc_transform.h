@@ -78,7 +78,8 @@ struct gf_icc_transform {
     float lab_scale[2]; /* for LAB: 16-bit units in 1 of L*, and in 1 of a* and b*; for GRID: the
                          * reciprocals */
     /* For FLOATS: struct gf_icc_formula [6] at formula_at, three to light and three to samples. The
-     * matrix, of `outputs` rows and `inputs` columns, is left out if keeps_light is set. */
+     * matrix, of `outputs` rows and `inputs` columns, is left out if keeps_light is set. If gain_at
+     * is not 0, what a TONE has between its curves comes between them. */
     unsigned formula_at;
     int keeps_light;
 };

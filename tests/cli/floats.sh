@@ -57,3 +57,24 @@ else
         done
     fi
 fi
+
+begin "tonemap takes floats: light beyond white becomes white, what is not brighter stays"
+if ! gpufilter -i in.ppm -o probe.ppm icc=display-p3 2>/dev/null; then
+    skip "this build has no Little CMS"
+else
+    run 0 gpufilter -i in.ppm -o out.ppm float,tonemap,integer=8
+    run 0 gpufilter --compare=plain.ppm:max-largest=1 out.ppm
+    for kind in 32 16; do
+        run 0 gpufilter -i in.ppm -o bright.npy "float=$kind,icc=linear-srgb,colormatrix=9 0 0/0 9 0/0 0 9,tonemap"
+        run 0 gpufilter -i bright.npy -o bright.ppm
+        silent
+        run 0 gpufilter -i in.ppm -o wanted.npy "float=$kind,icc=linear-srgb,colormatrix=9 0 0/0 9 0/0 0 9,tonemap=peak=1827"
+        run 0 gpufilter -i wanted.npy -o wanted.ppm
+        run 0 gpufilter --compare=wanted.ppm:max-largest=2 bright.ppm
+    done
+    for curve in pq hlg; do
+        run 0 gpufilter -i in.ppm -o wanted.ppm integer=16,tonemap=from=$curve,integer=8
+        run 0 gpufilter -i in.ppm -o out.ppm float,tonemap=from=$curve,integer=8
+        run 0 gpufilter --compare=wanted.ppm:max-largest=1 out.ppm
+    done
+fi

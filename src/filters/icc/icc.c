@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "icc/icc_build.h"
 #include "icc/icc_hdr.h"
+#include "pixel/floats.h"
 #include "stage/stage.h"
 
 struct icc {
@@ -214,6 +215,10 @@ static enum gf_status srgb_prepare(struct gf_stage *stage, struct gf_error *erro
     return build(stage, &to_srgb, error);
 }
 
+static const struct icc to_light = {
+    .to = "linear-srgb", .intent = GF_ICC_RELATIVE, .black_point = 1};
+const void *const gf_icc_to_light = &to_light;
+
 const struct gf_filter gf_icc_to_srgb = {
     .name = "icc",
     .kind = GF_COLOUR,
@@ -234,7 +239,7 @@ enum { SRGB = 0, FROM_AUTO = 0, FROM_PQ = 1, FIND_MEASURED = 0, FIND_SAID = 1 };
 
 /* The part of the pixels that may be brighter than the peak that is measured, as in libplacebo's
  * measurement: a few hot pixels do not darken a picture. */
-static const double beyond_peak = 0.00005;
+static const double beyond_peak = 0.00005, peak_most = 10000;
 
 static const char *const screens[] = {"srgb", "display-p3", NULL}; /* as in gf_icc_names */
 
@@ -258,6 +263,8 @@ static enum gf_status tonemap_colours(const void *params, struct gf_format in, s
 {
     const struct gf_tonemap *const tonemap = params;
     find_hdr(tonemap, from);
+    if (gf_is_float(in) && !from->hdr[1])
+        *from = (struct gf_icc){.hdr = {GF_PRIMARIES_BT709, GF_CURVE_LINEAR}};
     *to =
         from->hdr[1] ? gf_icc_named(gf_icc_names[tonemap->to], gf_colour_channels(in) == 1) : *from;
     return GF_OK;
@@ -285,7 +292,7 @@ static int highest(const uint64_t *count, int bins)
     return level;
 }
 
-static double measured_peak(const struct gf_histogram *histogram, int curve)
+static double measured_peak(const struct gf_histogram *histogram, int curve, bool floats)
 {
     int most = 0;
     for (int c = 0; c < histogram->channels; c++) {
@@ -293,15 +300,19 @@ static double measured_peak(const struct gf_histogram *histogram, int curve)
             highest(histogram->count + (size_t)c * (size_t)histogram->bins, histogram->bins);
         most = level > most ? level : most;
     }
-    return gf_tone_luminance(curve, (double)most / (histogram->bins - 1));
+    const double v =
+        floats ? (double)gf_float_of_half((uint32_t)most) : (double)most / (histogram->bins - 1);
+    return fmin(gf_tone_luminance(curve, curve == GF_CURVE_LINEAR ? v : fmin(v, 1)), peak_most);
 }
 
 static double peak_of(const struct gf_tonemap *tonemap, const struct gf_stage *stage, int curve)
 {
-    const double most = 10000, said = fmin(stage->icc.peak, most);
+    const double said = fmin(stage->icc.peak, peak_most);
     if (tonemap->peak > 0)
         return tonemap->peak;
-    return tonemap->find == FIND_SAID && said > 0 ? said : measured_peak(stage->histogram, curve);
+    return tonemap->find == FIND_SAID && said > 0
+               ? said
+               : measured_peak(stage->histogram, curve, gf_is_float(stage->in));
 }
 
 static enum gf_status tonemap_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -314,7 +325,7 @@ static enum gf_status tonemap_prepare(struct gf_stage *stage, struct gf_error *e
     const struct gf_tone_wish wish = {.hdr = {from.hdr[0], from.hdr[1]},
                                       .to = tonemap->to == SRGB ? &gf_icc_srgb : &gf_icc_display_p3,
                                       .inputs = gf_colour_channels(stage->in),
-                                      .bits = stage->in.bits,
+                                      .bits = gf_is_float(stage->in) ? 32 : stage->in.bits,
                                       .curve = tonemap->curve,
                                       .white = tonemap->white,
                                       .peak = peak_of(tonemap, stage, from.hdr[1])};
@@ -335,7 +346,9 @@ const struct gf_filter gf_tonemap_filter = {
         "white, reinhard is L (1 + L / peak^2) / (1 + L). Colours outside of the result's gamut "
         "move towards the gray of their luminance. White is 203 cd/m2 (ITU-R BT.2408). The peak "
         "is the level with 0.005 % of the pixels above it. A picture that is not HDR stays as it "
-        "is. thumbnail, icc and --to-icc do the same.",
+        "is. thumbnail, icc and --to-icc do the same.\n"
+        "Floats that are not HDR are light by their profile, whose 1 is 203 cd/m2, of up to 10,000 "
+        "cd/m2. A NaN makes its pixel NaN.",
     .example = "tonemap=from=hlg",
     GF_TAKES(struct gf_tonemap,
              GF_PARAM_CHOICE(
@@ -359,9 +372,11 @@ const struct gf_filter gf_tonemap_filter = {
                  "light level, or its mastering display, or measured where it has neither")),
     .kind = GF_COLOUR,
     .cost = {.pixel = 9},
+    .takes_floats = true,
     .colours = tonemap_colours,
     .statistic = statistic,
     .prepare = tonemap_prepare,
     .cpu = icc_cpu,
+    .floats = icc_floats,
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves and a gain from tables")}),
 };

@@ -8,6 +8,8 @@
 
 #include "base/cpu.h"
 #include "pixel/colour.h"
+#include "pixel/float_rows.h"
+#include "pixel/floats.h"
 #include "pixel/point/point_planes.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
@@ -78,6 +80,15 @@ void *gf_lightness_tables(int bits, size_t *size)
         memcpy(tables->linear, from->linear, samples * sizeof(float));
     }
     return tables;
+}
+
+/* Returns the format whose samples are counted: floats have the bins of 16 bits. */
+static struct gf_format counted(struct gf_format format)
+{
+    if (gf_is_float(format))
+        format.bits = 16;
+    format.samples = GF_SAMPLES_INTEGER;
+    return format;
 }
 
 int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format)
@@ -180,6 +191,20 @@ static bool add_bytes(const uint8_t *in, int n, struct gf_format format, bool lu
     return true;
 }
 
+/* Finds the bins of floats: the bits of the nearest half, which rise with it; below 0 they are 0.
+ * NaN does not count. */
+static void find_float_bins(const void *in, int n, struct gf_format format, int channel,
+                            uint32_t *bin)
+{
+    float row[PIECE * (CHANNELS_MAX + 1)];
+    gf_floats_of_row(in, format, (size_t)(n * format.channels), row);
+    for (int i = 0; i < n; i++) {
+        const float *const pixel = row + i * format.channels, v = pixel[channel];
+        const bool counts = v == v && (!gf_has_alpha(format) || pixel[format.channels - 1] != 0);
+        bin[i] = !counts ? 1u << 16 : v > 0 ? gf_half_of_float(v) : 0;
+    }
+}
+
 static void add_piece(const void *in, int n, struct gf_format format, enum gf_statistic statistic,
                       struct tally *tally, struct gf_histogram *histogram)
 {
@@ -192,6 +217,8 @@ static void add_piece(const void *in, int n, struct gf_format format, enum gf_st
         const int to = statistic == GF_STATISTIC_CHANNELS ? plane : 0;
         if (statistic == GF_STATISTIC_LIGHTNESS)
             find_lightness(in, n, format, bin);
+        else if (gf_is_float(format))
+            find_float_bins(in, n, format, plane, bin);
         else
             find_any_bins(in, n, format, !each, plane, bin);
         if (format.bits == 8)
@@ -227,11 +254,16 @@ static void histogram_add_whole(const struct gf_view *view, enum gf_statistic st
         flush(&tally, histogram);
 }
 
+struct gf_histogram gf_histogram_of(enum gf_statistic statistic, struct gf_format format)
+{
+    return (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
+                                 .bins = 1 << counted(format).bits};
+}
+
 enum gf_status gf_histogram_alloc(struct gf_histogram *histogram, enum gf_statistic statistic,
                                   struct gf_format format, struct gf_error *error)
 {
-    *histogram = (struct gf_histogram){.channels = gf_statistic_channels(statistic, format),
-                                       .bins = 1 << format.bits};
+    *histogram = gf_histogram_of(statistic, format);
     histogram->count = calloc(gf_histogram_counters(histogram), sizeof *histogram->count);
     return histogram->count ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
@@ -433,7 +465,8 @@ bool gf_histogram_mark_extremes(const struct gf_view *view, enum gf_statistic st
 {
     const struct gf_format format = view->format;
     struct extremes extremes;
-    if (statistic != GF_STATISTIC_CHANNELS || gf_has_alpha(format) || !view->rows)
+    if (statistic != GF_STATISTIC_CHANNELS || gf_has_alpha(format) || gf_is_float(format) ||
+        !view->rows)
         return false;
     for (int k = 0; k < LANES; k++)
         extremes.low[k] = (uint16_t)(histogram->bins - 1), extremes.high[k] = 0;

@@ -29,6 +29,9 @@ extern gf_counter gf_histogram_cuda, gf_extremes_cuda;
  * bytes, which the caller frees. Returns NULL when out of memory. */
 void *gf_lightness_tables(int bits, size_t *size);
 int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format);
+/* Returns the histogram for a picture of the format, without counters. Floats have the bins of 16
+ * bits. */
+struct gf_histogram gf_histogram_of(enum gf_statistic statistic, struct gf_format format);
 /* Makes an empty histogram for a picture of the format. The caller frees histogram->count. */
 enum gf_status gf_histogram_alloc(struct gf_histogram *histogram, enum gf_statistic statistic,
                                   struct gf_format format, struct gf_error *error) GF_CHECKED;
