@@ -41,26 +41,11 @@ static cmsUInt32Number format_of(int channels)
     return channels == 1 ? TYPE_GRAY_16 : channels == 3 ? TYPE_RGB_16 : TYPE_CMYK_16;
 }
 
-/* Makes the tables of a conversion that is open. */
-static enum gf_status make_tables(struct gf_icc_making *b, struct gf_error *error)
+/* `wish` is b->wish. Where no formulas are made for floats it becomes one for samples of 16 bits.
+ */
+static enum gf_status build(struct gf_icc_making *b, struct gf_icc_wish *wish,
+                            struct gf_error *error)
 {
-    const bool link = !b->wish->from.size;
-    bool made = false;
-    if (b->wish->inputs == 1)
-        return make_levels(b, error);
-    GF_TRY(link ? gf_icc_make_link(b, &made, error) : gf_icc_make_matrix(b, &made, error));
-    if (!made && !link)
-        GF_TRY(gf_icc_make_lab(b, &made, error));
-    if (!made && !link)
-        GF_TRY(gf_icc_make_from_lab(b, &made, error));
-    if (!made && !link)
-        GF_TRY(gf_icc_make_light_grid(b, &made, error));
-    return made ? GF_OK : gf_icc_make_grid(b, error);
-}
-
-static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
-{
-    const struct gf_icc_wish *const wish = b->wish;
     b->flags = cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE |
                (wish->black_point ? cmsFLAGS_BLACKPOINTCOMPENSATION : 0);
     const bool link = !wish->from.size;
@@ -75,22 +60,30 @@ static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
                                (cmsUInt32Number)wish->intent, b->flags);
     if (!b->exact)
         return gf_fail(error, GF_ERROR_INPUT, "Little CMS makes no conversion of these profiles");
-    if (wish->bits < 32)
-        return make_tables(b, error);
-    struct gf_icc_wish words = *wish;
-    bool made;
-    words.bits = 16;
-    GF_TRY(gf_icc_make_floats(b, &made, error));
-    b->wish = &words;
-    return made ? GF_OK : make_tables(b, error);
+    bool made = false;
+    if (wish->bits == 32)
+        GF_TRY(gf_icc_make_floats(b, &made, error));
+    wish->bits = wish->bits == 32 ? 16 : wish->bits;
+    if (!made && wish->inputs == 1)
+        return make_levels(b, error);
+    if (!made)
+        GF_TRY(link ? gf_icc_make_link(b, &made, error) : gf_icc_make_matrix(b, &made, error));
+    if (!made && !link)
+        GF_TRY(gf_icc_make_lab(b, &made, error));
+    if (!made && !link)
+        GF_TRY(gf_icc_make_from_lab(b, &made, error));
+    if (!made && !link)
+        GF_TRY(gf_icc_make_light_grid(b, &made, error));
+    return made ? GF_OK : gf_icc_make_grid(b, error);
 }
 
 static enum gf_status build_new(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
                                 struct gf_error *error)
 {
-    struct gf_icc_making b = {.wish = wish};
+    struct gf_icc_wish own = *wish;
+    struct gf_icc_making b = {.wish = &own};
     GF_TRY(gf_icc_memory_begin(wish->from.size + wish->to.size, &b.context, error));
-    enum gf_status status = build(&b, error);
+    enum gf_status status = build(&b, &own, error);
     if (b.exact)
         cmsDeleteTransform(b.exact);
     if (b.from)
