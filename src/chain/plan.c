@@ -222,6 +222,16 @@ static enum gf_status add_tonemap(struct builder *b, const struct gf_plan_item *
     return add_colour(b, item, error);
 }
 
+/* Adds the conversion of floats to linear light before tonemap, unless they are HDR. */
+static enum gf_status add_light(struct builder *b, const struct gf_plan_item *tonemap,
+                                struct gf_error *error)
+{
+    struct gf_icc from = b->icc, to;
+    GF_TRY(tonemap->filter->colours(tonemap->params, b->format, &from, &to, error));
+    const struct gf_plan_item item = {.filter = &gf_icc_filter, .params = gf_icc_to_light};
+    return from.hdr[1] == GF_CURVE_LINEAR ? add_colour(b, item, error) : GF_OK;
+}
+
 /* Adds a filter that converts colours, unless the colours already have the profile of its result.
  * Tone filters and stencils do not change the profile. A profile that does not fit the picture any
  * more, such as one of RGB after grayscale, counts as none. */
@@ -235,6 +245,8 @@ static enum gf_status add_colour(struct builder *b, struct gf_plan_item item,
     enum gf_status status = GF_OK;
     if (b->icc.hdr[1] && item.filter != &gf_tonemap_filter)
         status = add_tonemap(b, &item, error);
+    else if (gf_is_float(b->format) && item.filter == &gf_tonemap_filter)
+        status = add_light(b, &item, error);
     GF_THEN(status, shape(b, &item, &out, error));
     GF_THEN(status, item.filter->colours(item.params, b->format, &b->icc, &to, error));
     /* Colours that no profile describes are not converted; tonemap leaves what is not HDR as it

@@ -31,6 +31,8 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
                             struct gf_error *error)
 {
     const struct lut *const lut = params_;
+    if (gf_is_float(in) && lut->amount != 1)
+        return gf_fail(error, GF_ERROR_USAGE, "floats take no amount but 1");
     if (lut->cube->size || !lut->cube->same)
         out->channels = gf_has_alpha(in) ? 4 : 3;
     return GF_OK;
@@ -54,7 +56,7 @@ static double curve(const void *context, int channel, double v)
                       : v + lut->amount * (to - v);
 }
 
-static void append_curves(const struct lut *lut, struct gf_point_builder *builder)
+static void append_curves(const struct lut *lut, bool floats, struct gf_point_builder *builder)
 {
     const struct gf_cube *const cube = lut->cube;
     const struct gf_cube_domain *const domain = &cube->domain;
@@ -62,14 +64,20 @@ static void append_curves(const struct lut *lut, struct gf_point_builder *builde
     for (int c = 0; c < 3; c++)
         is_plain &=
             domain->least[c] == domain->least[0] && domain->greatest[c] == domain->greatest[0];
+    /* Integers are 0..1; floats reach the ends of all three domains. */
+    double least = floats ? domain->least[0] : 0, greatest = floats ? domain->greatest[0] : 1;
+    for (int c = 1; floats && c < 3; c++) {
+        least = fmin(least, domain->least[c]);
+        greatest = fmax(greatest, domain->greatest[c]);
+    }
     const struct gf_point_curve curves = {
         .of = curve,
         .context = lut,
         .same = cube->same,
         .is_lines = is_plain,
         .points = is_plain ? cube->points : GF_CUBE_CURVE_MAX + 1,
-        .least = is_plain ? domain->least[0] : 0,
-        .greatest = is_plain ? domain->greatest[0] : 1,
+        .least = is_plain ? domain->least[0] : least,
+        .greatest = is_plain ? domain->greatest[0] : greatest,
     };
     if (!cube->same)
         gf_point_colour(builder);
@@ -77,17 +85,20 @@ static void append_curves(const struct lut *lut, struct gf_point_builder *builde
 }
 
 /* Appends the linear function from the full scale 0..1 to the domain of the table. */
-static void append_domain(const struct gf_cube *cube, struct gf_point_builder *builder)
+static void append_domain(const struct gf_cube *cube, bool floats, struct gf_point_builder *builder)
 {
     double matrix[3][4] = {{0}};
-    bool is_whole = true;
+    bool is_whole = true, is_same = floats; /* a matrix would mix infinite channels */
     for (int c = 0; c < 3; c++) {
         const double least = cube->domain.least[c], range = cube->domain.greatest[c] - least;
         matrix[c][c] = 1 / range;
         matrix[c][3] = -least / range;
         is_whole &= least == 0 && range == 1;
+        is_same &= matrix[c][c] == matrix[0][0] && least == cube->domain.least[0];
     }
-    if (!is_whole)
+    if (!is_whole && is_same)
+        gf_point_linear(builder, cube->domain.least[0], matrix[0][0], 0);
+    else if (!is_whole)
         gf_point_matrix(builder, matrix);
 }
 
@@ -127,11 +138,11 @@ static void append_mixed(const struct lut *lut, struct gf_point_builder *builder
     free(value);
 }
 
-static void append_cube(const struct lut *lut, struct gf_point_builder *builder)
+static void append_cube(const struct lut *lut, bool floats, struct gf_point_builder *builder)
 {
     const struct gf_cube *const cube = lut->cube;
     if (!cube->points)
-        append_domain(cube, builder);
+        append_domain(cube, floats, builder);
     if (lut->amount == 1)
         gf_point_table3d(builder, cube->size, &cube->nodes);
     else
@@ -142,9 +153,9 @@ static void point(const struct gf_stage *stage, struct gf_point_builder *builder
 {
     const struct lut *const lut = stage->params;
     if (lut->cube->points)
-        append_curves(lut, builder);
+        append_curves(lut, gf_is_float(stage->in), builder);
     if (lut->cube->size)
-        append_cube(lut, builder);
+        append_cube(lut, gf_is_float(stage->in), builder);
 }
 
 const struct gf_filter gf_lut_filter = {
@@ -159,7 +170,9 @@ const struct gf_filter gf_lut_filter = {
         "both: curves, then the cube (DaVinci Resolve). Its values and domain are parts of the "
         "full "
         "scale; what is interpolated\n"
-        "is limited to 0..1. A gray picture has R = G = B, and becomes colour unless there are "
+        "is limited to 0..1, but of floats, whose amount is 1, to the domain alone; a NaN makes "
+        "its "
+        "pixel NaN in a cube. A gray picture has R = G = B, and becomes colour unless there are "
         "three equal curves and no cube.",
     .example = "lut",
     GF_TAKES(struct lut,
@@ -172,6 +185,7 @@ const struct gf_filter gf_lut_filter = {
              GF_PARAM(struct lut, amount, 1, 0, 1, "0 is the picture as it is, 1 the table")),
     .kind = GF_POINT,
     .cost = {.pixel = 3.5},
+    .takes_floats = true,
     .load = load,
     .unload = unload,
     .shape = shape,

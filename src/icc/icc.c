@@ -12,15 +12,16 @@
 #include "base/fail.h"
 #include "base/process/files.h"
 
-const char *const gf_icc_names[] = {"srgb", "display-p3", NULL};
-enum { NAMES = 2, GRAY = 1, INKS = 4, FILE_MOST = 64 << 20, HEADER = 128 };
+const char *const gf_icc_names[] = {"srgb", "display-p3", "linear-srgb", "acescg", NULL};
+static const struct gf_icc_space *const spaces[] = {&gf_icc_srgb, &gf_icc_display_p3,
+                                                    &gf_icc_linear_srgb, &gf_icc_acescg};
+enum { NAMES = 4, GRAY = 1, INKS = 4, FILE_MOST = 64 << 20, HEADER = 128 };
 
 static unsigned char made[NAMES][2][GF_ICC_MADE_MOST];
 static size_t made_size[NAMES][2];
 
 static void make_all(void)
 {
-    const struct gf_icc_space *const spaces[NAMES] = {&gf_icc_srgb, &gf_icc_display_p3};
     for (int i = 0; i < NAMES; i++) {
         for (int gray = 0; gray <= GRAY; gray++)
             made_size[i][gray] = gf_icc_make(spaces[i], gray, made[i][gray]);
@@ -48,13 +49,18 @@ bool gf_icc_same(struct gf_icc a, struct gf_icc b)
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
 }
 
-bool gf_icc_is_made(struct gf_icc icc)
+const struct gf_icc_space *gf_icc_space_of(struct gf_icc icc)
 {
     for (int i = 0; i < NAMES; i++) {
         if (gf_icc_same(icc, made_profile(i, false)) || gf_icc_same(icc, made_profile(i, true)))
-            return true;
+            return spaces[i];
     }
-    return false;
+    return NULL;
+}
+
+bool gf_icc_is_made(struct gf_icc icc)
+{
+    return gf_icc_space_of(icc);
 }
 
 static int channels_of(const unsigned char *space)
@@ -263,6 +269,13 @@ static struct block find_tag(struct block profile, const char *name)
             return part(profile, number(tag, 4), number(tag, 8));
     }
     return (struct block){0};
+}
+
+const unsigned char *gf_icc_tag(struct gf_icc icc, const char *name, size_t *size)
+{
+    const struct block tag = find_tag((struct block){icc.data, icc.size}, name);
+    *size = tag.size;
+    return tag.data;
 }
 
 /* Converts UTF-16 (big endian) to UTF-8. A character beyond 16 bits becomes two question marks. */

@@ -7,7 +7,13 @@
 #include "gpufilter/status.h"
 
 /* Numbers of ITU-T H.273: primaries and transfer functions. */
-enum { GF_PRIMARIES_BT2020 = 9, GF_CURVE_PQ = 16, GF_CURVE_HLG = 18 };
+enum {
+    GF_PRIMARIES_BT709 = 1,
+    GF_PRIMARIES_BT2020 = 9,
+    GF_CURVE_LINEAR = 8,
+    GF_CURVE_PQ = 16,
+    GF_CURVE_HLG = 18
+};
 
 /* The bytes of a profile. A size of 0 means that there is no profile: the colours are sRGB, or no
  * profile can describe them. */
@@ -25,8 +31,10 @@ struct gf_icc {
     const char *sandbox_program;
 };
 
+struct gf_icc_space;
+
 /* The names of the profiles that need no file; the list ends with NULL. */
-extern const char *const gf_icc_names[]; /* "srgb", "display-p3" */
+extern const char *const gf_icc_names[]; /* "srgb", "display-p3", "linear-srgb", "acescg" */
 
 /* Returns the profile of that name, for gray or RGB pictures; its size is 0 if no profile has the
  * name. */
@@ -69,6 +77,10 @@ void gf_icc_text(struct gf_icc icc, char text[GF_ICC_TEXT_SIZE]);
 bool gf_icc_same(struct gf_icc a, struct gf_icc b);
 /* Whether the profile is one of gf_icc_names. */
 bool gf_icc_is_made(struct gf_icc icc);
+/* Returns the colour space of one of gf_icc_names; NULL: the profile is none of them. */
+const struct gf_icc_space *gf_icc_space_of(struct gf_icc icc);
+/* Returns the bytes of a profile's tag, *size of them; NULL: it has no such tag. */
+const unsigned char *gf_icc_tag(struct gf_icc icc, const char *name, size_t *size);
 
 /* The functions from here on make small ICC profiles of colour spaces that a few numbers describe:
  * sRGB, Display P3, and the colour spaces in a PNG's chunks. Equal numbers give equal bytes on
@@ -92,7 +104,7 @@ struct gf_icc_space {
 
 enum { GF_ICC_NAME_MOST = 60, GF_ICC_MADE_MOST = 1024 };
 
-extern const struct gf_icc_space gf_icc_srgb, gf_icc_display_p3;
+extern const struct gf_icc_space gf_icc_srgb, gf_icc_display_p3, gf_icc_linear_srgb, gf_icc_acescg;
 
 /* Sets the name, the white and the primaries that the number stands for in ITU-T H.273. Returns
  * false if no profile can describe them. */

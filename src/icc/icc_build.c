@@ -41,9 +41,11 @@ static cmsUInt32Number format_of(int channels)
     return channels == 1 ? TYPE_GRAY_16 : channels == 3 ? TYPE_RGB_16 : TYPE_CMYK_16;
 }
 
-static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
+/* `wish` is b->wish. Where no formulas are made for floats it becomes one for samples of 16 bits.
+ */
+static enum gf_status build(struct gf_icc_making *b, struct gf_icc_wish *wish,
+                            struct gf_error *error)
 {
-    const struct gf_icc_wish *const wish = b->wish;
     b->flags = cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE |
                (wish->black_point ? cmsFLAGS_BLACKPOINTCOMPENSATION : 0);
     const bool link = !wish->from.size;
@@ -58,10 +60,14 @@ static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
                                (cmsUInt32Number)wish->intent, b->flags);
     if (!b->exact)
         return gf_fail(error, GF_ERROR_INPUT, "Little CMS makes no conversion of these profiles");
-    if (wish->inputs == 1)
-        return make_levels(b, error);
     bool made = false;
-    GF_TRY(link ? gf_icc_make_link(b, &made, error) : gf_icc_make_matrix(b, &made, error));
+    if (wish->bits == 32)
+        GF_TRY(gf_icc_make_floats(b, &made, error));
+    wish->bits = wish->bits == 32 ? 16 : wish->bits;
+    if (!made && wish->inputs == 1)
+        return make_levels(b, error);
+    if (!made)
+        GF_TRY(link ? gf_icc_make_link(b, &made, error) : gf_icc_make_matrix(b, &made, error));
     if (!made && !link)
         GF_TRY(gf_icc_make_lab(b, &made, error));
     if (!made && !link)
@@ -74,9 +80,10 @@ static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
 static enum gf_status build_new(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
                                 struct gf_error *error)
 {
-    struct gf_icc_making b = {.wish = wish};
+    struct gf_icc_wish own = *wish;
+    struct gf_icc_making b = {.wish = &own};
     GF_TRY(gf_icc_memory_begin(wish->from.size + wish->to.size, &b.context, error));
-    enum gf_status status = build(&b, error);
+    enum gf_status status = build(&b, &own, error);
     if (b.exact)
         cmsDeleteTransform(b.exact);
     if (b.from)
@@ -428,11 +435,29 @@ static bool is_grid(const struct gf_icc_transform *t)
            (t->bits == 8 ? has_places(t) : has_curves(t, t->curve_at, t->inputs));
 }
 
+static bool is_floats(const struct gf_icc_transform *t)
+{
+    const struct gf_icc_formula *const formula = gf_icc_block(t, t->formula_at);
+    if (t->outputs > 3 || !is_inside(t, t->formula_at, 6 * sizeof *formula))
+        return false;
+    for (int i = 0; i < 6; i++) {
+        const int points = formula[i].points;
+        if (points && (points < 2 || points > 65536 ||
+                       !is_inside(t, formula[i].table_at, (size_t)points * sizeof(float))))
+            return false;
+    }
+    return !t->gain_at;
+}
+
 bool gf_icc_transform_fits(const struct gf_icc_transform *t, size_t size,
                            const struct gf_icc_wish *wish)
 {
     if (size < sizeof *t || t->bytes != size || t->inputs != wish->inputs ||
-        t->outputs != wish->outputs || t->bits != wish->bits)
+        t->outputs != wish->outputs)
+        return false;
+    if (wish->bits == 32 && t->kind == GF_ICC_FLOATS)
+        return t->inputs <= 3 && is_floats(t);
+    if (t->bits != (wish->bits == 32 ? 16 : wish->bits))
         return false;
     if (t->kind == GF_ICC_LEVELS)
         return t->inputs == 1 &&

@@ -15,7 +15,7 @@ enum gf_icc_intent { /* rendering intents, with the numbers of ICC.1 */
 struct gf_icc_wish {
     struct gf_icc from, to; /* `from` has no data if `to` is a device link */
     int inputs, outputs;    /* numbers of colour channels, which fit the profiles */
-    int bits;               /* bits of a sample, 8 or 16 */
+    int bits;               /* bits of a sample, 8 or 16; 32: floats */
     int intent;             /* enum gf_icc_intent */
     bool black_point;       /* whether the black point is compensated for */
 };
@@ -58,3 +58,9 @@ enum gf_status gf_icc_build(const struct gf_icc_wish *wish, struct gf_icc_transf
  * samples; alpha is copied if both have it. */
 void gf_icc_convert(const struct gf_icc_transform *transform, const void *in, int in_channels,
                     void *out, int out_channels, int width);
+
+/* Does what gf_icc_convert() does for rows of floats of 32 bits, with a transform for them. Where
+ * both profiles are curves and a matrix nothing is limited; others are tables, whose samples have
+ * 16 bits, 0..1. If a colour of a pixel is NaN, the colours of the result are. */
+void gf_icc_convert_floats(const struct gf_icc_transform *transform, const float *in,
+                           int in_channels, float *out, int out_channels, int width);

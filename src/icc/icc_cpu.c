@@ -1,4 +1,5 @@
 /* Converts colours between ICC profiles on the CPU. */
+#include <math.h>
 #include <string.h>
 
 #include "base/cpu.h"
@@ -378,4 +379,108 @@ void gf_icc_convert(const struct gf_icc_transform *t, const void *in, int in_cha
     const bool done = t->kind == GF_ICC_MATRIX; /* convert_matrix() has copied alpha already */
     if (!done && in_channels > t->inputs && out_channels > t->outputs)
         copy_alpha(in, in_channels, out, out_channels, width, t->bits);
+}
+
+/* Conversions of floats, a piece of a row at a time: by formulas, on planes of channels, or by a
+ * table for samples of 16 bits. */
+
+enum { PIECE = 256 };
+
+GF_TARGET_CLONES static void curve_piece(const struct gf_icc_formula *formula, const float *point,
+                                         float *plane, int n)
+{
+    const struct gf_icc_formula f = *formula;
+    const bool is_same = !f.points && f.from == INFINITY && f.line == 1.0f && f.foot == 0.0f;
+    for (int i = 0; !is_same && i < n; i++)
+        plane[i] = gf_icc_curved(&f, point, plane[i]);
+}
+
+static void curve_all(const struct gf_icc_transform *t, int first, int channels,
+                      float plane[3][PIECE], int n)
+{
+    const struct gf_icc_formula *const formula = gf_icc_block(t, t->formula_at);
+    for (int c = 0; c < channels; c++)
+        curve_piece(&formula[first + c], gf_icc_block(t, formula[first + c].table_at), plane[c], n);
+}
+
+GF_TARGET_CLONES static void mix(const struct gf_icc_transform *t, float plane[3][PIECE], int n)
+{
+    for (int i = 0; i < n; i++) {
+        const float r = plane[0][i], g = plane[1][i], b = plane[2][i];
+        for (int c = 0; c < t->outputs; c++)
+            plane[c][i] = (r * t->matrix[c][0] + g * t->matrix[c][1]) + b * t->matrix[c][2];
+    }
+}
+
+/* Does what a TONE does. What is far beyond the peak or below 0 is limited, so that infinite light
+ * is white; gray is three equal channels. */
+GF_TARGET_CLONES static void tone(const struct gf_icc_transform *t, float plane[3][PIECE], int n)
+{
+    const float *const gain = gf_icc_block(t, t->gain_at);
+    for (int i = 0; i < n; i++) {
+        float v[3], light[3];
+        bool is_nan = false;
+        for (int c = 0; c < 3; c++) {
+            const float own = plane[t->inputs == 1 ? 0 : c][i];
+            is_nan |= own != own;
+            v[c] = own > -16.0f ? own < 16.0f ? own : 16.0f : -16.0f;
+        }
+        gf_icc_tone(t, gain, v[0], v[1], v[2], light);
+        for (int c = 0; c < t->outputs; c++)
+            plane[c][i] = is_nan ? NAN : light[c];
+    }
+}
+
+static void by_formulas(const struct gf_icc_transform *t, const float *in, int in_channels,
+                        float *out, int out_channels, int n)
+{
+    float plane[3][PIECE] = {{0}};
+    for (int i = 0; i < n; i++) {
+        for (int c = 0; c < t->inputs; c++)
+            plane[c][i] = in[i * in_channels + c];
+    }
+    curve_all(t, 0, t->inputs, plane, n);
+    if (t->gain_at)
+        tone(t, plane, n);
+    else if (!t->keeps_light)
+        mix(t, plane, n);
+    curve_all(t, 3, t->outputs, plane, n);
+    for (int i = 0; i < n; i++) {
+        for (int c = 0; c < t->outputs; c++)
+            out[i * out_channels + c] = plane[c][i];
+    }
+}
+
+static void by_words(const struct gf_icc_transform *t, const float *in, int in_channels, float *out,
+                     int out_channels, int n)
+{
+    uint16_t from[PIECE * 4] = {0}, to[PIECE * 4];
+    for (int i = 0; i < n; i++) {
+        for (int c = 0; c < t->inputs; c++)
+            from[i * t->inputs + c] = (uint16_t)gf_icc_word(in[i * in_channels + c] * 65535.0f);
+    }
+    gf_icc_convert(t, from, t->inputs, to, t->outputs, n);
+    for (int i = 0; i < n; i++) {
+        bool is_nan = false;
+        for (int c = 0; c < t->inputs; c++)
+            is_nan |= isnan(in[i * in_channels + c]);
+        for (int c = 0; c < t->outputs; c++)
+            out[i * out_channels + c] = is_nan ? NAN : (float)to[i * t->outputs + c] / 65535.0f;
+    }
+}
+
+void gf_icc_convert_floats(const struct gf_icc_transform *t, const float *in, int in_channels,
+                           float *out, int out_channels, int width)
+{
+    for (int x = 0; x < width; x += PIECE) {
+        const int n = width - x < PIECE ? width - x : PIECE;
+        const float *const from = in + (ptrdiff_t)x * in_channels;
+        float *const to = out + (ptrdiff_t)x * out_channels;
+        if (t->kind == GF_ICC_FLOATS)
+            by_formulas(t, from, in_channels, to, out_channels, n);
+        else
+            by_words(t, from, in_channels, to, out_channels, n);
+        for (int i = 0; in_channels > t->inputs && out_channels > t->outputs && i < n; i++)
+            to[(i + 1) * out_channels - 1] = from[(i + 1) * in_channels - 1];
+    }
 }

@@ -49,6 +49,8 @@ static double displayed(int curve, double y)
 
 double gf_tone_luminance(int curve, double sample)
 {
+    if (curve == GF_CURVE_LINEAR)
+        return GF_TONE_WHITE * sample;
     return displayed(curve, decoded(curve, sample));
 }
 
@@ -67,10 +69,16 @@ static double bt2390(double luminance, double white, double peak)
     return pq_most * light_of_pq(bent * most);
 }
 
+/* Returns the luminance that becomes white or more. */
+static double peak_of(const struct gf_tone_wish *wish)
+{
+    return fmax(wish->peak, wish->white);
+}
+
 /* Returns the part of white, 0..1, that a luminance in cd/m2 becomes. */
 static double toned(const struct gf_tone_wish *wish, double luminance)
 {
-    const double peak = fmax(wish->peak, wish->white), v = luminance / wish->white;
+    const double peak = peak_of(wish), v = luminance / wish->white;
     const double most = peak / wish->white;
     double result = v;
     if (wish->curve == GF_TONE_BT2390)
@@ -103,18 +111,27 @@ static enum gf_status build_gray(const struct gf_tone_wish *wish,
     return GF_OK;
 }
 
-static void fill_tables(const struct gf_tone_wish *wish, struct gf_icc_transform *t)
+static void fill_decode(const struct gf_tone_wish *wish, float *decode, int levels)
 {
-    const int levels = 1 << wish->bits;
-    float *const decode = gf_icc_inside(t, t->decode_at);
-    float *const gain = gf_icc_inside(t, t->gain_at);
     for (int v = 0; v < levels; v++)
         decode[v] = (float)decoded(wish->hdr[1], (double)v / (levels - 1));
+}
+
+static void fill_gain(const struct gf_tone_wish *wish, float *gain)
+{
     for (int i = 0; i < GF_ICC_ENCODE_SIZE_16; i++) {
         /* The gain is computed for a luminance above 0, since that of HLG has no value at 0. */
         const double y = fmax(gf_icc_light_at(i, 0, GF_ICC_ENCODE_BITS_16), 1e-7);
-        gain[i] = (float)(toned(wish, displayed(wish->hdr[1], y)) / y);
+        const double luminance =
+            wish->hdr[1] == GF_CURVE_LINEAR ? peak_of(wish) * y : displayed(wish->hdr[1], y);
+        gain[i] = (float)(toned(wish, luminance) / y);
     }
+}
+
+static void fill_tables(const struct gf_tone_wish *wish, struct gf_icc_transform *t)
+{
+    fill_decode(wish, gf_icc_inside(t, t->decode_at), 1 << wish->bits);
+    fill_gain(wish, gf_icc_inside(t, t->gain_at));
     for (int i = 0; wish->bits == 8 && i < GF_ICC_ENCODE_SIZE_8; i++) {
         const double light = i ? gf_icc_light_at(i, 0.5, GF_ICC_ENCODE_BITS_8) : 0;
         ((unsigned char *)gf_icc_inside(t, t->encode_at))[i] =
@@ -125,6 +142,36 @@ static void fill_tables(const struct gf_tone_wish *wish, struct gf_icc_transform
             (float)(srgb_of_light(gf_icc_light_at(i, 0, GF_ICC_ENCODE_BITS_16)) * 65535);
 }
 
+/* Makes the transform for floats: linear light is divided by its peak, so that the table of gains
+ * reaches it; PQ and HLG are lines between 65536 points. */
+static enum gf_status build_floats(const struct gf_tone_wish *wish, struct gf_icc_transform *head,
+                                   struct gf_icc_transform **transform, struct gf_error *error)
+{
+    enum { POINTS = 65536 };
+    const bool is_linear = wish->hdr[1] == GF_CURVE_LINEAR;
+    size_t end = 0;
+    head->kind = GF_ICC_FLOATS;
+    head->inputs = head->outputs = wish->inputs;
+    gf_icc_reserve(&end, sizeof *head);
+    head->formula_at = gf_icc_reserve(&end, 6 * sizeof(struct gf_icc_formula));
+    head->gain_at = gf_icc_reserve(&end, GF_ICC_ENCODE_SIZE_16 * sizeof(float));
+    const unsigned points_at = is_linear ? 0 : gf_icc_reserve(&end, POINTS * sizeof(float));
+    GF_TRY(gf_icc_allocate(transform, end, head, error));
+    struct gf_icc_formula *const formula = gf_icc_inside(*transform, head->formula_at);
+    for (int c = 0; c < 3; c++) {
+        formula[c] = (struct gf_icc_formula){.from = INFINITY,
+                                             .line = (float)(GF_TONE_WHITE / peak_of(wish)),
+                                             .points = is_linear ? 0 : POINTS,
+                                             .table_at = points_at};
+        formula[3 + c] = (struct gf_icc_formula){
+            1.055f, 1, 0, (float)(1 / 2.4), -0.055f, 0.0031308f, 12.92f, 0, 0, 0, 0};
+    }
+    if (!is_linear)
+        fill_decode(wish, gf_icc_inside(*transform, points_at), POINTS);
+    fill_gain(wish, gf_icc_inside(*transform, head->gain_at));
+    return GF_OK;
+}
+
 enum gf_status gf_tone_build(const struct gf_tone_wish *wish, struct gf_icc_transform **transform,
                              struct gf_error *error)
 {
@@ -133,7 +180,7 @@ enum gf_status gf_tone_build(const struct gf_tone_wish *wish, struct gf_icc_tran
     struct gf_icc_space from;
     double matrix[3][3], luminance[3];
     *transform = NULL;
-    if (wish->inputs == 1)
+    if (wish->inputs == 1 && wish->bits < 32)
         return build_gray(wish, transform, error);
     if (!gf_icc_primaries(wish->hdr[0], &from) ||
         !gf_icc_matrix_between(&from, wish->to, matrix, luminance))
@@ -144,6 +191,8 @@ enum gf_status gf_tone_build(const struct gf_tone_wish *wish, struct gf_icc_tran
         for (int j = 0; j < 3; j++)
             head.matrix[i][j] = (float)matrix[i][j];
     }
+    if (wish->bits == 32)
+        return build_floats(wish, &head, transform, error);
     size_t end = 0;
     gf_icc_reserve(&end, sizeof head);
     head.decode_at = gf_icc_reserve(&end, sizeof(float) << wish->bits);

@@ -8,6 +8,8 @@
 #include "icc/icc.h"
 #include "icc/icc_transform.h"
 
+enum { GF_TONE_WHITE = 203 }; /* cd/m2 of a usual white, by ITU-R BT.2408-7, 3.1 */
+
 enum gf_tone_curve {
     GF_TONE_BT2390,   /* the EETF of ITU-R BT.2390-11, 5.1.4, with a black of 0 */
     GF_TONE_REINHARD, /* L (1 + L / peak^2) / (1 + L), L = 1 is white */
@@ -15,18 +17,20 @@ enum gf_tone_curve {
 };
 
 struct gf_tone_wish {
-    /* The primaries and the transfer function of the picture, as in struct gf_icc. */
+    /* The primaries and the transfer function of the picture, as in struct gf_icc; of floats also
+     * GF_CURVE_LINEAR, whose 1 is 203 cd/m2. */
     unsigned char hdr[2];
     const struct gf_icc_space *to; /* the colours of the result; has the curve of sRGB */
     int inputs;                    /* colour channels, 1 or 3 */
-    int bits;                      /* bits of a sample, 8 or 16 */
+    int bits;                      /* bits of a sample, 8 or 16; 32: floats */
     int curve;                     /* enum gf_tone_curve */
     double white; /* the luminance in cd/m2 that becomes white, 203 in ITU-R BT.2408-7, 3.1 */
     double peak;  /* the highest luminance of the picture in cd/m2 */
 };
 
 /* Returns the luminance in cd/m2 of a gray sample, 0..1 of the full scale, by the curve GF_CURVE_PQ
- * (SMPTE ST 2084) or GF_CURVE_HLG (ITU-R BT.2100-2 on a display of 1000 cd/m2). */
+ * (SMPTE ST 2084) or GF_CURVE_HLG (ITU-R BT.2100-2 on a display of 1000 cd/m2); of any light by
+ * GF_CURVE_LINEAR. */
 double gf_tone_luminance(int curve, double sample);
 
 /* Makes the transform, a block from malloc() that the caller frees. */

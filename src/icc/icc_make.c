@@ -16,6 +16,20 @@ const struct gf_icc_space gf_icc_display_p3 = {.name = "Display P3",
                                                .green = {0.265, 0.690},
                                                .blue = {0.150, 0.060},
                                                .curve = GF_ICC_SRGB};
+const struct gf_icc_space gf_icc_linear_srgb = {.name = "Linear sRGB",
+                                                .white = {0.3127, 0.3290},
+                                                .red = {0.64, 0.33},
+                                                .green = {0.30, 0.60},
+                                                .blue = {0.15, 0.06},
+                                                .curve = GF_ICC_POWER,
+                                                .gamma = 1};
+const struct gf_icc_space gf_icc_acescg = {.name = "ACEScg", /* SMPTE ST 2065-1's white, AP1 */
+                                           .white = {0.32168, 0.33767},
+                                           .red = {0.713, 0.293},
+                                           .green = {0.165, 0.830},
+                                           .blue = {0.128, 0.044},
+                                           .curve = GF_ICC_POWER,
+                                           .gamma = 1};
 
 bool gf_icc_primaries(int number, struct gf_icc_space *space)
 {

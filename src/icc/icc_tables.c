@@ -31,23 +31,30 @@ enum gf_status gf_icc_allocate(struct gf_icc_transform **transform, size_t size,
 bool gf_icc_agrees(const struct gf_icc_making *b, int levels)
 {
     enum { SIDE = 9 };
-    const int bits = b->wish->bits, most = (1 << bits) - 1, inputs = b->wish->inputs,
+    const int bits = b->wish->bits, most = bits == 8 ? 255 : 65535, inputs = b->wish->inputs,
               outputs = b->wish->outputs;
     int colours = SIDE * SIDE * SIDE * (inputs == 4 ? SIDE : 1);
     while (colours--) {
         uint16_t sample[4], exact[4], own16[4];
         unsigned char sample8[4], own8[4];
+        float floats[4], own[4];
         for (int c = 0, rest = colours; c < inputs; c++, rest /= SIDE) {
             const int v = rest % SIDE * most / (SIDE - 1);
             sample8[c] = (unsigned char)v;
             sample[c] = (uint16_t)(bits == 8 ? v * 257 : v);
+            floats[c] = (float)v / 65535;
         }
         cmsDoTransform(b->exact, sample, exact, 1);
-        gf_icc_convert(b->transform, bits == 8 ? (void *)sample8 : sample, inputs,
-                       bits == 8 ? (void *)own8 : own16, outputs, 1);
+        if (bits == 32)
+            gf_icc_convert_floats(b->transform, floats, inputs, own, outputs, 1);
+        else
+            gf_icc_convert(b->transform, bits == 8 ? (void *)sample8 : sample, inputs,
+                           bits == 8 ? (void *)own8 : own16, outputs, 1);
         for (int c = 0; c < outputs; c++) {
-            const int own = bits == 8 ? own8[c] : own16[c];
-            if (abs(own - (int)gf_icc_in_bits(exact[c], bits)) >
+            const int made = bits == 32  ? (int)gf_icc_word(own[c] * 65535)
+                             : bits == 8 ? own8[c]
+                                         : own16[c];
+            if (abs(made - (int)gf_icc_in_bits(exact[c], bits)) >
                 (bits == 8 ? levels : levels * 257))
                 return false;
         }

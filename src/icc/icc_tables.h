@@ -64,6 +64,8 @@ enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made,
 enum gf_status gf_icc_make_light_grid(struct gf_icc_making *b, bool *made,
                                       struct gf_error *error) GF_CHECKED;
 enum gf_status gf_icc_make_grid(struct gf_icc_making *b, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_icc_make_floats(struct gf_icc_making *b, bool *made,
+                                  struct gf_error *error) GF_CHECKED;
 /* These make a transform from curves and a matrix to a profile's table of L*a*b*, back from such a
  * table, and by the table of a device link. */
 enum gf_status gf_icc_make_lab(struct gf_icc_making *b, bool *made,

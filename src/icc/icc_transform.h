@@ -13,8 +13,9 @@ enum gf_icc_kind {
     GF_ICC_GRID,   /* a table of 3 or 4 dimensions, with interpolation between nodes */
     GF_ICC_LAB,    /* from RGB: curves, a matrix, conversion to L*a*b*, then a table that L*a*b*
                     * indexes, and curves */
-    GF_ICC_TONE    /* from HDR: a curve to light, a gain that depends on the luminance, a matrix, a
+    GF_ICC_TONE,   /* from HDR: a curve to light, a gain that depends on the luminance, a matrix, a
                     * curve to samples */
+    GF_ICC_FLOATS  /* of floats: curves to light, a matrix, curves to samples, by formulas */
 };
 
 enum {
@@ -41,7 +42,7 @@ enum {
 struct gf_icc_transform {
     int kind;
     int inputs, outputs; /* colour channels: 1, 3 or 4 */
-    int bits;            /* bits of the samples, 8 or 16 */
+    int bits;            /* bits of the samples, 8, 16 or, of FLOATS, 32 */
     unsigned bytes;      /* bytes of the struct and all tables */
     /* For LEVELS: the table uint16_t [outputs][M + 1], where M is the largest sample. */
     unsigned level_at;
@@ -76,6 +77,21 @@ struct gf_icc_transform {
                          * product */
     float lab_scale[2]; /* for LAB: 16-bit units in 1 of L*, and in 1 of a* and b*; for GRID: the
                          * reciprocals */
+    /* For FLOATS: struct gf_icc_formula [6] at formula_at, three to light and three to samples. The
+     * matrix, of `outputs` rows and `inputs` columns, is left out if keeps_light is set. If gain_at
+     * is not 0, what a TONE has between its curves comes between them. */
+    unsigned formula_at;
+    int keeps_light;
+};
+
+/* A curve between samples and light, as floats need it. It is odd: that of -v is minus that of v.
+ * For v >= 0 it is gain (scale v + shift)^power + lift above `from`, and line v + foot below; or,
+ * if `points` is not 0, straight lines between so many floats at table_at, which have equal
+ * distances over 0..1, or the inverse of these lines. The lines at the ends go on. */
+struct gf_icc_formula {
+    float gain, scale, shift, power, lift, from, line, foot;
+    int points, is_inverse;
+    unsigned table_at;
 };
 
 static inline const void *gf_icc_block(const struct gf_icc_transform *transform, unsigned offset)
@@ -280,4 +296,44 @@ GF_HOST_DEVICE void gf_icc_lab_light(const struct gf_icc_transform *t, const uin
 GF_HOST_DEVICE uint32_t gf_icc_narrow(uint32_t v)
 {
     return (v * 65281u + 8388608u) >> 24;
+}
+
+/* Returns the value at v >= 0 of lines between `count` points, 2 at least. */
+GF_HOST_DEVICE float gf_icc_lines_at(const float *point, int count, float v)
+{
+    const float at = v * (float)(count - 1);
+    const int last = count - 2, i = at < (float)last ? (int)at : last;
+    return point[i] + (point[i + 1] - point[i]) * (at - (float)i);
+}
+
+/* Returns where such lines, which never fall, have the value v. */
+GF_HOST_DEVICE float gf_icc_lines_inverse(const float *point, int count, float v)
+{
+    int low = 0, high = count - 1;
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        if (point[middle] < v)
+            low = middle;
+        else
+            high = middle;
+    }
+    const float step = point[high] - point[low], beyond = v - point[low];
+    const float part = step > 0.0f ? beyond / step : beyond > 0.0f ? 1.0f : 0.0f;
+    return ((float)low + part) / (float)(count - 1);
+}
+
+/* Returns the curve at v; v itself if it is infinite or NaN. */
+GF_HOST_DEVICE float gf_icc_curved(const struct gf_icc_formula *f, const float *point, float v)
+{
+    const float size = fabsf(v);
+    float of;
+    if (f->points && f->is_inverse)
+        of = gf_icc_lines_inverse(point, f->points, size);
+    else if (f->points)
+        of = gf_icc_lines_at(point, f->points, size);
+    else
+        of = gf_select(size, f->from,
+                       f->gain * gf_pow(f->scale * size + f->shift, f->power) + f->lift,
+                       f->line * size + f->foot);
+    return size < INFINITY ? (v < 0.0f ? -of : of) : v;
 }

@@ -9,9 +9,10 @@
 /* What is counted. Pixels with zero alpha are not counted. */
 enum gf_statistic {
     GF_STATISTIC_NONE,
-    GF_STATISTIC_CHANNELS,  /* each colour channel has a histogram of its own */
-    GF_STATISTIC_LUMA,      /* gf_luma601(), or the gray channel */
-    GF_STATISTIC_JOINT,     /* all colour channels are counted in one histogram */
+    GF_STATISTIC_CHANNELS, /* each colour channel has a histogram of its own; the bins of floats are
+                            * the bits of halves, 0 for all below 0 */
+    GF_STATISTIC_LUMA,     /* gf_luma601(), or the gray channel */
+    GF_STATISTIC_JOINT,    /* all colour channels are counted in one histogram */
     GF_STATISTIC_LIGHTNESS, /* CIELAB L* scaled to 0..M; a gray sample counts as a gray RGB pixel */
     GF_STATISTIC_KINDS,
     /* Each tile of a grid has a histogram of its luma. gf_statistic_of_tiles() adds the size of the
@@ -73,8 +74,16 @@ static inline struct gf_cells gf_cells_of(struct gf_format format)
 /* Of floats, 0..1 has GF_FLOAT_LEVELS levels: each number is counted at the nearest one, to an even
  * one between two, those beyond at the outermost ones, and NaN at none. The histogram of CHANNELS
  * also has counters for each channel that are exact: the sums of the significands of each exponent,
- * as two's complements, and the numbers of NaN and of infinities. */
-enum { GF_FLOAT_LEVELS = 65536, GF_EXACT_INFINITE = 255, GF_EXACT_NAN, GF_EXACT };
+ * as two's complements, the numbers of NaN and of infinities, and how many positive numbers have
+ * the same upper bits, sign, exponent and five of the significand. */
+enum {
+    GF_FLOAT_LEVELS = 65536,
+    GF_EXACT_INFINITE = 255,
+    GF_EXACT_NAN,
+    GF_EXACT_UPPER, /* the first of the counters by the upper bits */
+    GF_UPPER_SHIFT = 23 - 5,
+    GF_EXACT = GF_EXACT_UPPER + (1 << (31 - GF_UPPER_SHIFT))
+};
 
 struct gf_histogram {
     int channels; /* the number of histograms: of colour channels for CHANNELS, of tiles for TILES,

@@ -1,4 +1,4 @@
-# Files of floats: what becomes of samples beyond 0..1, of thumbnails and of frames, and which words refuse them.
+# Files of floats: what becomes of samples beyond 0..1, of thumbnails, frames and colours, and which words refuse them.
 # floats.pfm is 2x2 pixels of gray: 0, 2, -1 and 0.5.
 printf 'Pf\n2 2\n-1.0\n\0\0\0\0\0\0\0@\0\0\200\277\0\0\0?' >floats.pfm
 
@@ -106,3 +106,50 @@ for range in -1:2 percentile; do
     stderr_is 'gpufilter: floats.pfm: a range is for TIFF, floats of PFM stay (--range)'
     run 0 gpufilter -i in.npy -o out.png --range=$range
 done
+
+begin "icc converts floats: linear light and back, and a linear OpenEXR becomes a picture for screens"
+if ! gpufilter -i in.ppm -o probe.ppm icc=display-p3 2>/dev/null; then
+    skip "this build has no Little CMS"
+else
+    run 0 gpufilter -i in.ppm -o plain.ppm
+    for chain in float,icc=linear-srgb,icc=srgb,integer=8 float,icc=acescg,icc=srgb,integer=8 float=16,icc=linear-srgb,icc,integer=8; do
+        run 0 gpufilter -i in.ppm -o back.ppm "$chain"
+        same plain.ppm back.ppm
+    done
+    run 0 gpufilter -i in.ppm -o light.png float,icc=linear-srgb,blur=5,icc=srgb,integer
+    silent
+    if gpufilter -q -i in.ppm -o linear.exr float,icc=linear-srgb 2>/dev/null; then
+        gpufilter -i in.ppm -o aces.exr float,icc=acescg 2>stderr
+        ! grep -q 'nothing says' stderr || problem "$(cat stderr)"
+        for name in linear aces; do
+            run 0 gpufilter -i $name.exr -o back.png --to-icc=srgb --depth=8
+            run 0 gpufilter -i back.png -o back.ppm
+            same plain.ppm back.ppm
+            run 0 gpufilter -q -i $name.exr -o small.jpg thumbnail=40
+            run 0 gpufilter -q -i $name.exr -o small.png thumbnail=40
+            run 0 gpufilter -q -i in.ppm -o wanted.png --depth=8 float,icc=linear-srgb,thumbnail=40
+            run 0 gpufilter --compare=wanted.png:min-psnr=45 small.png
+        done
+    fi
+fi
+
+begin "tonemap takes floats: light beyond white becomes white, what is not brighter stays"
+if ! gpufilter -i in.ppm -o probe.ppm icc=display-p3 2>/dev/null; then
+    skip "this build has no Little CMS"
+else
+    run 0 gpufilter -i in.ppm -o out.ppm float,tonemap,integer=8
+    run 0 gpufilter --compare=plain.ppm:max-largest=1 out.ppm
+    for kind in 32 16; do
+        run 0 gpufilter -i in.ppm -o bright.npy "float=$kind,icc=linear-srgb,colormatrix=9 0 0/0 9 0/0 0 9,tonemap"
+        run 0 gpufilter -i bright.npy -o bright.ppm
+        silent
+        run 0 gpufilter -i in.ppm -o wanted.npy "float=$kind,icc=linear-srgb,colormatrix=9 0 0/0 9 0/0 0 9,tonemap=peak=1827"
+        run 0 gpufilter -i wanted.npy -o wanted.ppm
+        run 0 gpufilter --compare=wanted.ppm:max-largest=2 bright.ppm
+    done
+    for curve in pq hlg; do
+        run 0 gpufilter -i in.ppm -o wanted.ppm integer=16,tonemap=from=$curve,integer=8
+        run 0 gpufilter -i in.ppm -o out.ppm float,tonemap=from=$curve,integer=8
+        run 0 gpufilter --compare=wanted.ppm:max-largest=1 out.ppm
+    done
+fi

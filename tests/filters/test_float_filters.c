@@ -354,14 +354,19 @@ static void test_stencils(void **state)
 
 /* ---- NaN, infinities and halves ---- */
 
-static const char *const same_size[] = {"blur=1",          "boxblur=2",
-                                        "unsharp=1",       "convolve=1 2 1/2 4 2/1 2 1",
-                                        "laplace",         "gamma=2",
-                                        "saturation=2",    "hue=30",
-                                        "curves=contrast", "posterize=4:bayer4",
-                                        "vignette",        "addnoise",
-                                        "exposure=-1",     "temperature=4000",
-                                        "duotone"};
+static const char *const same_size[] = {
+    "blur=1",          "boxblur=2",
+    "unsharp=1",       "convolve=1 2 1/2 4 2/1 2 1",
+    "laplace",         "gamma=2",
+    "saturation=2",    "hue=30",
+    "curves=contrast", "posterize=4:bayer4",
+    "vignette",        "addnoise",
+    "exposure=-1",     "temperature=4000",
+    "duotone",
+#ifdef GF_WITH_LCMS
+    "icc=linear-srgb", "icc=srgb:from=acescg",
+#endif
+};
 
 /* Results outside of the window of a number that is not finite do not change. */
 static void check_window(const char *chain, float odd)

@@ -41,16 +41,20 @@ static double srgb(double v)
     return v <= 0.0031308 ? 12.92 * v : 1.055 * pow(v, 1 / 2.4) - 0.055;
 }
 
-/* Converts a colour of BT.2020, parts of the full scale, to sRGB. */
+/* Converts a colour of BT.2020, parts of the full scale, or linear light of BT.709 to sRGB. */
 static void convert(const struct gf_tone_wish *wish, const double in[3], double out[3])
 {
     static const double to709[3][3] = {{1.660491, -0.587641, -0.072850},
                                        {-0.124550, 1.132900, -0.008349},
                                        {-0.018151, -0.100579, 1.118730}};
+    const bool is_linear = wish->hdr[1] == GF_CURVE_LINEAR;
     double v[3], low = 1, high = 1;
     for (int c = 0; c < 3; c++)
-        v[c] = wish->hdr[1] == GF_CURVE_PQ ? nits_of_pq(in[c]) : hlg_scene(in[c]);
-    double y = 0.2627 * v[0] + 0.6780 * v[1] + 0.0593 * v[2];
+        v[c] = is_linear                     ? 203 * in[c]
+               : wish->hdr[1] == GF_CURVE_PQ ? nits_of_pq(in[c])
+                                             : hlg_scene(in[c]);
+    double y = is_linear ? fmax(0.2126390 * v[0] + 0.7151687 * v[1] + 0.0721923 * v[2], 0)
+                         : 0.2627 * v[0] + 0.6780 * v[1] + 0.0593 * v[2];
     const double scene = fmax(y, 1e-9);
     if (wish->hdr[1] == GF_CURVE_HLG)
         y = 1000 * pow(scene, 1.2);
@@ -58,7 +62,7 @@ static void convert(const struct gf_tone_wish *wish, const double in[3], double 
     for (int i = 0; i < 3; i++) {
         out[i] = 0;
         for (int j = 0; j < 3; j++)
-            out[i] += to709[i][j] * v[j] * toned / scene;
+            out[i] += (is_linear ? i == j : to709[i][j]) * v[j] * toned / scene;
         if (out[i] < 0)
             low = fmin(low, toned / (toned - out[i]));
         if (out[i] > 1)
@@ -80,21 +84,31 @@ static struct gf_icc_transform *built(const struct gf_tone_wish *wish)
 static double worst(const struct gf_tone_wish *wish)
 {
     struct gf_icc_transform *const transform = built(wish);
-    const int most = (1 << wish->bits) - 1;
+    const int most = wish->bits == 8 ? 255 : 65535;
     unsigned seed = 7;
     double off = 0;
     for (int i = 0; i < COLOURS; i++) {
         uint16_t wide[3], wide_out[3];
         unsigned char narrow[3], narrow_out[3];
+        float floats[3], floats_out[3];
         double in[3], out[3];
         for (int c = 0; c < 3; c++) {
             wide[c] = (uint16_t)(next_random(&seed) & (unsigned)most);
             narrow[c] = (unsigned char)wide[c];
             in[c] = (double)wide[c] / most;
+            if (wish->hdr[1] == GF_CURVE_LINEAR) /* -0.1 .. the peak, dark ones above all */
+                in[c] = in[c] * in[c] * in[c] * (wish->peak / 203 + 0.1) - 0.1;
+            floats[c] = (float)in[c];
+        }
+        convert(wish, in, out);
+        if (wish->bits == 32) {
+            gf_icc_convert_floats(transform, floats, 3, floats_out, 3, 1);
+            for (int c = 0; c < 3; c++)
+                off = fmax(off, fabs((double)floats_out[c] - out[c]) * most);
+            continue;
         }
         gf_icc_convert(transform, wish->bits == 8 ? (void *)narrow : wide, 3,
                        wish->bits == 8 ? (void *)narrow_out : wide_out, 3, 1);
-        convert(wish, in, out);
         for (int c = 0; c < 3; c++)
             off = fmax(off, fabs((wish->bits == 8 ? narrow_out[c] : wide_out[c]) - out[c] * most));
     }
@@ -115,6 +129,43 @@ static void test_formulas(void **state)
         print_message("# transfer %d, %d bits: at most %.2f off\n", wish.hdr[1], wish.bits, off);
         assert_true(off < (wish.bits == 8 ? 0.75 : 48));
     }
+}
+
+static void test_floats(void **state)
+{
+    for (int i = 0; i < 6; i++) {
+        static const unsigned char hdr[3][2] = {
+            {BT2020, GF_CURVE_PQ}, {BT2020, GF_CURVE_HLG}, {1, GF_CURVE_LINEAR}};
+        const struct gf_tone_wish wish = {.hdr = {hdr[i / 2][0], hdr[i / 2][1]},
+                                          .to = &gf_icc_srgb,
+                                          .inputs = 3,
+                                          .bits = 32,
+                                          .white = 203,
+                                          .peak = i & 1 ? 1000 : 4000};
+        const double off = worst(&wish);
+        print_message("# transfer %d, floats: at most %.2f of 65535 off\n", wish.hdr[1], off);
+        assert_true(off < 48);
+    }
+    /* NaN stays, infinite light is white, darkness below 0 is black; gray is as colour. */
+    struct gf_tone_wish wish = {.hdr = {1, GF_CURVE_LINEAR},
+                                .to = &gf_icc_display_p3,
+                                .inputs = 3,
+                                .bits = 32,
+                                .white = 203,
+                                .peak = 10000};
+    const float in[] = {NAN, 1, 1, INFINITY, INFINITY, INFINITY, -INFINITY, -1, -2, 0, 0, 0};
+    float out[12], gray[12];
+    struct gf_icc_transform *transform = built(&wish);
+    gf_icc_convert_floats(transform, in, 3, out, 3, 4);
+    free(transform);
+    for (int i = 0; i < 12; i++)
+        assert_true(i < 3 ? isnan(out[i]) : fabs((double)out[i] - (i < 6)) < 1e-6);
+    wish.inputs = 1;
+    transform = built(&wish);
+    gf_icc_convert_floats(transform, in, 1, gray, 1, 12);
+    free(transform);
+    assert_true(isnan(gray[0]) && fabs((double)gray[3] - 1) < 1e-6 && gray[6] == 0);
+    assert_true(gray[1] > 0.5f && gray[1] <= 1);
 }
 
 /* A picture whose brightest sample is white is an ordinary picture in other clothes. */
@@ -173,8 +224,9 @@ static void test_gray(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formulas), cmocka_unit_test(test_ordinary_pictures_stay),
-        cmocka_unit_test(test_luminances), cmocka_unit_test(test_gray)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas),
+                                       cmocka_unit_test(test_ordinary_pictures_stay),
+                                       cmocka_unit_test(test_luminances),
+                                       cmocka_unit_test(test_gray), cmocka_unit_test(test_floats)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "base/fail.h"
 #include "icc/icc_build.h"
 #include "icc/icc_hdr.h"
+#include "pixel/histogram/histogram.h"
 #include "stage/stage.h"
 
 struct icc {
@@ -90,6 +92,10 @@ static enum gf_status icc_colours(const void *params, struct gf_format in, struc
         return gf_fail(error, GF_ERROR_UNAVAILABLE,
                        "icc: this build converts no colours: it was made without Little CMS "
                        "(liblcms2)");
+    if (to->inks && gf_is_float(in))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "icc: floats become no CMYK; the filter integer before it makes samples of "
+                       "16 bits");
     if (gf_icc_is_link(*to)) /* no profile says what the colours are now */
         *to = (struct gf_icc){.inks = to->inks};
     return GF_OK;
@@ -99,7 +105,7 @@ static enum gf_status build(struct gf_stage *stage, const struct icc *icc, struc
 {
     struct gf_icc_wish wish = {.from = stage->icc,
                                .inputs = gf_colour_channels(stage->in),
-                               .bits = stage->in.bits,
+                               .bits = gf_is_float(stage->in) ? 32 : stage->in.bits,
                                .intent = icc->intent,
                                .black_point = icc->black_point};
     struct gf_icc_transform *transform;
@@ -136,9 +142,18 @@ static void icc_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 extern gf_launcher gf_icc_cuda;
 
+static void icc_floats(const struct gf_stage *stage, const struct gf_view *in,
+                       const struct gf_view *out, void *scratch)
+{
+    for (int y = out->y; y < out->y + out->rows; y++)
+        gf_icc_convert_floats(stage->constants, (const float *)gf_view_row(in, y),
+                              in->format.channels, (float *)gf_view_row(out, y),
+                              out->format.channels, out->format.width);
+}
+
 const struct gf_filter gf_icc_filter = {
     .name = "icc",
-    .synonyms = "colour color profile colorspace colourspace srgb display-p3 icc_transform "
+    .synonyms = "colour color profile colorspace colourspace srgb display-p3 linear icc_transform "
                 "tocolourspace tocolorspace",
     .summary = "the picture in the colours of another ICC profile",
     .definition =
@@ -147,8 +162,10 @@ const struct gf_filter gf_icc_filter = {
         "matrix and curves; tables of L*a*b* are interpolated at their own nodes; between "
         "others it is tetrahedral interpolation in a table of up to 49x49x49 colours. "
         "Little CMS reads the profiles. A picture without a profile is sRGB. A gray "
-        "picture stays gray with srgb and display-p3. The profile of a press makes CMYK, "
-        "for JPEG and TIFF, as the last filter. A device link converts alone.",
+        "picture stays gray with the names. The profile of a press makes CMYK, "
+        "for JPEG and TIFF, as the last filter. A device link converts alone.\n"
+        "Floats go through the curves and matrices as formulas, to 1 part in 65536, negatives by "
+        "the mirrored curve; through tables with 16 bits of 0..1.",
     .example = "icc=srgb:from=display-p3",
     GF_TAKES(
         struct icc,
@@ -169,11 +186,13 @@ const struct gf_filter gf_icc_filter = {
             "it has none")),
     .kind = GF_COLOUR,
     .cost = {.pixel = 3},
+    .takes_floats = true,
     .check = check,
     .colours = icc_colours,
     .shape = shape,
     .prepare = icc_prepare,
     .cpu = icc_cpu,
+    .floats = icc_floats,
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
 };
 
@@ -197,14 +216,20 @@ static enum gf_status srgb_prepare(struct gf_stage *stage, struct gf_error *erro
     return build(stage, &to_srgb, error);
 }
 
+static const struct icc to_light = {
+    .to = "linear-srgb", .intent = GF_ICC_RELATIVE, .black_point = 1};
+const void *const gf_icc_to_light = &to_light;
+
 const struct gf_filter gf_icc_to_srgb = {
     .name = "icc",
     .kind = GF_COLOUR,
     .cost = {.pixel = 3},
+    .takes_floats = true,
     .colours = srgb_colours,
     .shape = srgb_shape,
     .prepare = srgb_prepare,
     .cpu = icc_cpu,
+    .floats = icc_floats,
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
 };
 
@@ -215,7 +240,9 @@ enum { SRGB = 0, FROM_AUTO = 0, FROM_PQ = 1, FIND_MEASURED = 0, FIND_SAID = 1 };
 
 /* The part of the pixels that may be brighter than the peak that is measured, as in libplacebo's
  * measurement: a few hot pixels do not darken a picture. */
-static const double beyond_peak = 0.00005;
+static const double beyond_peak = 0.00005, peak_most = 10000;
+
+static const char *const screens[] = {"srgb", "display-p3", NULL}; /* as in gf_icc_names */
 
 const struct gf_tonemap gf_tonemap_to_srgb = {.white = 203, .to = SRGB};
 const struct gf_tonemap gf_tonemap_to_display_p3 = {.white = 203, .to = SRGB + 1};
@@ -237,6 +264,8 @@ static enum gf_status tonemap_colours(const void *params, struct gf_format in, s
 {
     const struct gf_tonemap *const tonemap = params;
     find_hdr(tonemap, from);
+    if (gf_is_float(in) && !from->hdr[1])
+        *from = (struct gf_icc){.hdr = {GF_PRIMARIES_BT709, GF_CURVE_LINEAR}};
     *to =
         from->hdr[1] ? gf_icc_named(gf_icc_names[tonemap->to], gf_colour_channels(in) == 1) : *from;
     return GF_OK;
@@ -264,23 +293,31 @@ static int highest(const uint64_t *count, int bins)
     return level;
 }
 
-static double measured_peak(const struct gf_histogram *histogram, int curve)
+static double measured_peak(const struct gf_histogram *histogram, int curve, bool floats)
 {
+    const int bins = floats ? GF_EXACT - GF_EXACT_UPPER : histogram->bins;
     int most = 0;
     for (int c = 0; c < histogram->channels; c++) {
-        const int level =
-            highest(histogram->count + (size_t)c * (size_t)histogram->bins, histogram->bins);
+        const uint64_t *const count =
+            floats ? gf_histogram_exact(histogram, c) + GF_EXACT_UPPER
+                   : histogram->count + (size_t)c * (size_t)histogram->bins;
+        const int level = highest(count, bins);
         most = level > most ? level : most;
     }
-    return gf_tone_luminance(curve, (double)most / (histogram->bins - 1));
+    /* Of floats a number in the middle of those that have the same upper bits. */
+    const uint32_t bits = (2 * (uint32_t)most + 1) << (GF_UPPER_SHIFT - 1);
+    const double v = floats ? (double)gf_float_of_bits(bits) : (double)most / (bins - 1);
+    return fmin(gf_tone_luminance(curve, curve == GF_CURVE_LINEAR ? v : fmin(v, 1)), peak_most);
 }
 
 static double peak_of(const struct gf_tonemap *tonemap, const struct gf_stage *stage, int curve)
 {
-    const double most = 10000, said = fmin(stage->icc.peak, most);
+    const double said = fmin(stage->icc.peak, peak_most);
     if (tonemap->peak > 0)
         return tonemap->peak;
-    return tonemap->find == FIND_SAID && said > 0 ? said : measured_peak(stage->histogram, curve);
+    return tonemap->find == FIND_SAID && said > 0
+               ? said
+               : measured_peak(stage->histogram, curve, gf_is_float(stage->in));
 }
 
 static enum gf_status tonemap_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -293,7 +330,7 @@ static enum gf_status tonemap_prepare(struct gf_stage *stage, struct gf_error *e
     const struct gf_tone_wish wish = {.hdr = {from.hdr[0], from.hdr[1]},
                                       .to = tonemap->to == SRGB ? &gf_icc_srgb : &gf_icc_display_p3,
                                       .inputs = gf_colour_channels(stage->in),
-                                      .bits = stage->in.bits,
+                                      .bits = gf_is_float(stage->in) ? 32 : stage->in.bits,
                                       .curve = tonemap->curve,
                                       .white = tonemap->white,
                                       .peak = peak_of(tonemap, stage, from.hdr[1])};
@@ -314,7 +351,9 @@ const struct gf_filter gf_tonemap_filter = {
         "white, reinhard is L (1 + L / peak^2) / (1 + L). Colours outside of the result's gamut "
         "move towards the gray of their luminance. White is 203 cd/m2 (ITU-R BT.2408). The peak "
         "is the level with 0.005 % of the pixels above it. A picture that is not HDR stays as it "
-        "is. thumbnail, icc and --to-icc do the same.",
+        "is. thumbnail, icc and --to-icc do the same.\n"
+        "Floats that are not HDR are light by their profile, whose 1 is 203 cd/m2, of up to 10,000 "
+        "cd/m2. A NaN makes its pixel NaN.",
     .example = "tonemap=from=hlg",
     GF_TAKES(struct gf_tonemap,
              GF_PARAM_CHOICE(
@@ -328,7 +367,7 @@ const struct gf_filter gf_tonemap_filter = {
              {.name = "to",
               .type = GF_TYPE_CHOICE,
               .offset = offsetof(struct gf_tonemap, to),
-              .choices = gf_icc_names,
+              .choices = screens,
               .help = "the colours of the result"},
              GF_PARAM_CHOICE(struct gf_tonemap, from, FROM_AUTO, GF_WORDS("auto", "pq", "hlg"),
                              "the transfer function of the picture; auto: as its file says"),
@@ -338,9 +377,11 @@ const struct gf_filter gf_tonemap_filter = {
                  "light level, or its mastering display, or measured where it has neither")),
     .kind = GF_COLOUR,
     .cost = {.pixel = 9},
+    .takes_floats = true,
     .colours = tonemap_colours,
     .statistic = statistic,
     .prepare = tonemap_prepare,
     .cpu = icc_cpu,
+    .floats = icc_floats,
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves and a gain from tables")}),
 };

@@ -6,6 +6,9 @@
 /* The filter `icc=srgb` without parameters (params is NULL), as a part of another filter. In a
  * build without Little CMS it changes nothing. */
 extern const struct gf_filter gf_icc_to_srgb;
+/* The filter icc, and its parameters for a conversion to linear sRGB. */
+extern const struct gf_filter gf_icc_filter;
+extern const void *const gf_icc_to_light;
 
 /* The parameters of `tonemap`, which the planner puts before other conversions of HDR colours. */
 struct gf_tonemap {

@@ -38,6 +38,8 @@ static void note(float v, int channel, struct gf_histogram *histogram)
         histogram->high[channel] = v > histogram->high[channel] ? v : histogram->high[channel];
         if (sums)
             sums[exponent] += bits >> 31 ? 0 - part : part;
+        if (sums && v > 0)
+            sums[GF_EXACT_UPPER + (bits >> GF_UPPER_SHIFT)]++;
     } else if (sums) {
         sums[v != v ? GF_EXACT_NAN : GF_EXACT_INFINITE]++;
     }

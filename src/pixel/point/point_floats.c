@@ -110,6 +110,17 @@ GF_INLINE struct gf_rgb vibrant(const struct gf_point_op *op, struct gf_rgb p)
 }
 OF_PIXELS(vibrance, vibrant(op, p))
 
+GF_TARGET_CLONES static void table3d(const struct gf_point_op *op, const uint32_t *nodes,
+                                     struct gf_planes *p)
+{
+    for (int i = 0; i < GF_PIECE; i++) {
+        const struct gf_rgb v = rgb_at(p, i),
+                            at = {gf_clamp(v.r, 1), gf_clamp(v.g, 1), gf_clamp(v.b, 1)};
+        const bool is_nan = v.r != v.r || v.g != v.g || v.b != v.b;
+        set_rgb(p, i, is_nan ? (struct gf_rgb){NAN, NAN, NAN} : gf_point_table3d_of(op, nodes, at));
+    }
+}
+
 GF_TARGET_CLONES static void gray(const struct gf_point_op op, struct gf_planes *p)
 {
     for (int i = 0; i < GF_PIECE; i++)
@@ -200,6 +211,10 @@ static void apply(const struct gf_stage *stage, const struct gf_point_op *op,
     case GF_POINT_CURVE:
         for (int c = 0; c < *colours; c++)
             curve(*op, data + (int)op->c + c * ((int)op->d + 2), p->colour[c]);
+        return;
+    case GF_POINT_TABLE3D:
+        to_colour(colours, p);
+        table3d(op, (const uint32_t *)data + (int)op->c, p);
         return;
     case GF_POINT_NOISE:
         noise(*op, *colours, x, y, p);

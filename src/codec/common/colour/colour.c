@@ -68,6 +68,12 @@ bool gf_metadata_find_linear(const struct gf_metadata *metadata, struct gf_icc_s
 {
     const struct gf_colour_tags *const tags = &metadata->colour;
     double *const point[] = {space->white, space->red, space->green, space->blue};
+    const struct gf_icc_space *const made =
+        gf_icc_space_of((struct gf_icc){.data = metadata->icc.data, .size = metadata->icc.size});
+    if (made && made->curve == GF_ICC_POWER && made->gamma == 1) {
+        *space = *made;
+        return true;
+    }
     if (tags->has_cicp)
         return tags->cicp[1] == LINEAR && gf_icc_primaries(tags->cicp[0], space);
     if (metadata->icc.size || !tags->has_gamma || tags->gamma != 100000)
