@@ -40,11 +40,12 @@ static struct picture with_all(void)
     return picture;
 }
 
+/* The next format that is written, but for those that say linear light instead of a profile. */
 static const struct gf_file_type *next_written(int *index)
 {
     const struct gf_file_type *type;
     while ((type = gf_file_type_at((*index)++))) {
-        if (type->create && type->format != GF_FILE_EXR)
+        if (type->create && type->format != GF_FILE_EXR && type->format != GF_FILE_HDR)
             break;
     }
     return type;

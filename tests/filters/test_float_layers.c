@@ -486,7 +486,7 @@ static void test_regions(void **state)
     assert_true(isnan(get(&out, 2, 2, 1)) && get(&out, 6, 10, 0) == INFINITY);
     assert_true(get(&out, 2, 2, 0) == get(&in, 2, 2, 0) && isfinite(get(&out, 6, 10, 1)));
     gf_image_free(&out);
-    assert_int_equal(try("canny:region=5 3 20 15", &in, &out), GF_ERROR_UNFIT);
+    assert_int_equal(try("threshold=sauvola:region=5 3 20 15", &in, &out), GF_ERROR_UNFIT);
     gf_image_free(&in);
 }
 

@@ -293,13 +293,13 @@ static void test_wrong_options(void **state)
     ASSERT_OPTION_REFUSED(host_memory, (enum gf_host_memory)2, "2 is outside 0..1");
     ASSERT_OPTION_REFUSED(transfer, (enum gf_transfer)(-1), "-1 is outside 0..1");
     ASSERT_OPTION_REFUSED(codec, (enum gf_codec)3, "3 is outside 0..2");
-    ASSERT_OPTION_REFUSED(format, (enum gf_file_format)20, "20 is outside 0..19");
+    ASSERT_OPTION_REFUSED(format, (enum gf_file_format)21, "21 is outside 0..20");
     ASSERT_OPTION_REFUSED(quality, 1000, "1000 is outside 1..100");
     ASSERT_OPTION_REFUSED(quality, 0, "0 is outside 1..100");
     ASSERT_OPTION_REFUSED(subsampling, (enum gf_subsampling)9, "9 is outside 0..3");
     ASSERT_OPTION_REFUSED(png_level, 77, "77 is outside 0..9");
     ASSERT_OPTION_REFUSED(formats, 1 << GF_FILE_AUTO, "0x1 has bits of no format");
-    ASSERT_OPTION_REFUSED(formats, 1 << GF_FILE_COUNT, "0x100000 has bits of no format");
+    ASSERT_OPTION_REFUSED(formats, 1 << GF_FILE_COUNT, "0x200000 has bits of no format");
     ASSERT_OPTION_REFUSED(kept, 1 << GF_METADATA_ITEMS, "0x2000 has bits of no item");
     ASSERT_OPTION_REFUSED(timeout_s, -1, "-1 is outside 0..1000000");
     ASSERT_OPTION_REFUSED(timeout_s, (double)NAN, "nan is outside 0..1000000");
@@ -455,9 +455,9 @@ static void test_format_of_the_result(void **state)
     assert_int_equal(gf_file_format_of(to.data, to.size), GF_FILE_PAM);
     gf_free(to.data);
     void *data;
-    assert_usage(gf_pipeline_run_bytes(pipeline, from.data, from.size, (enum gf_file_format)20,
+    assert_usage(gf_pipeline_run_bytes(pipeline, from.data, from.size, (enum gf_file_format)21,
                                        &data, &to.size, &failure),
-                 "format=20 is outside 0..19");
+                 "format=21 is outside 0..20");
     free(from.data);
     gf_pipeline_close(pipeline);
 }

@@ -32,7 +32,7 @@ static bool fails_early(size_t frame)
 static uint64_t add(int frames, size_t frame)
 {
     uint64_t count[BINS] = {[9] = frame + 1};
-    struct gf_histogram histogram = {1, BINS, count};
+    struct gf_histogram histogram = {.channels = 1, .bins = BINS, .count = count};
     assert_int_equal(gf_smooth_add(frames, &histogram, NULL), GF_OK);
     return count[9];
 }
@@ -98,7 +98,7 @@ static void test_sums_of_frames(void **state)
 static void test_limits(void **state)
 {
     uint64_t count[BINS] = {7};
-    struct gf_histogram histogram = {1, BINS, count};
+    struct gf_histogram histogram = {.channels = 1, .bins = BINS, .count = count};
     struct gf_error error = {0};
     gf_smooth_attempt();
     assert_int_equal(gf_smooth_add(4, &histogram, NULL), GF_OK); /* no film */

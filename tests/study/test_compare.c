@@ -369,7 +369,8 @@ static void test_differences(void **state)
         picture_free(&b);
     }
     uint64_t p[] = {0, 5, 7, 0}, q[] = {0, 9, 1, 0};
-    const struct gf_histogram a = {1, 4, p}, b = {1, 4, q};
+    const struct gf_histogram a = {.channels = 1, .bins = 4, .count = p},
+                              b = {.channels = 1, .bins = 4, .count = q};
     assert_true(gf_histogram_difference(&a, &b, false) == 6);
     assert_true(gf_histogram_difference(&a, &b, true) == 0);
     q[3] = 1;

@@ -298,9 +298,9 @@ static double measured_peak(const struct gf_histogram *histogram, int curve, boo
     const int bins = floats ? GF_EXACT - GF_EXACT_UPPER : histogram->bins;
     int most = 0;
     for (int c = 0; c < histogram->channels; c++) {
-        const uint64_t *const count =
-            floats ? gf_histogram_exact(histogram, c) + GF_EXACT_UPPER
-                   : histogram->count + (size_t)c * (size_t)histogram->bins;
+        const uint64_t *const count = floats
+                                          ? gf_histogram_exact(histogram, c) + GF_EXACT_UPPER
+                                          : histogram->count + (size_t)c * (size_t)histogram->bins;
         const int level = highest(count, bins);
         most = level > most ? level : most;
     }

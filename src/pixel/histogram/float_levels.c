@@ -28,21 +28,42 @@ GF_TARGET_CLONES static void find_levels(const float *in, int n, int channels, b
     }
 }
 
-static void note(float v, int channel, struct gf_histogram *histogram)
+static void note(const float *value, const uint32_t *bin, int n, struct gf_histogram *histogram,
+                 int channel)
 {
-    uint64_t *const sums = gf_histogram_exact(histogram, channel);
-    const uint32_t bits = gf_bits_of_float(v), exponent = bits >> 23 & 255;
-    if (exponent < EXPONENTS) {
+    uint64_t unused[GF_EXACT] = {0};
+    uint64_t *const exact = gf_histogram_exact(histogram, channel), *const sums =
+                                                                        exact ? exact : unused;
+    float low = histogram->low[channel], high = histogram->high[channel];
+    for (int i = 0; i < n; i++) {
+        const float v = value[i];
+        const uint32_t bits = gf_bits_of_float(v), exponent = bits >> 23 & 255;
         const uint64_t part = (bits & (SIGNIFICAND - 1)) | (exponent ? SIGNIFICAND : 0);
+<<<<<<< ours
         histogram->low[channel] = v < histogram->low[channel] ? v : histogram->low[channel];
         histogram->high[channel] = v > histogram->high[channel] ? v : histogram->high[channel];
         if (sums)
             sums[exponent] += bits >> 31 ? 0 - part : part;
         if (sums && v > 0)
             sums[GF_EXACT_UPPER + (bits >> GF_UPPER_SHIFT)]++;
-    } else if (sums) {
-        sums[v != v ? GF_EXACT_NAN : GF_EXACT_INFINITE]++;
     }
+    else if (sums)
+    {
+        sums[v != v ? GF_EXACT_NAN : GF_EXACT_INFINITE]++;
+=======
+        if (bin[i] > GF_FLOAT_LEVELS)
+            continue;
+        if (exponent == EXPONENTS) {
+            sums[v != v ? GF_EXACT_NAN : GF_EXACT_INFINITE]++;
+            continue;
+        }
+        low = v < low ? v : low;
+        high = v > high ? v : high;
+        sums[exponent] += bits >> 31 ? 0 - part : part;
+>>>>>>> theirs
+    }
+    histogram->low[channel] = low;
+    histogram->high[channel] = high;
 }
 
 void gf_histogram_floats(const void *in, int n, struct gf_format format, bool luma, int channel,
@@ -51,10 +72,8 @@ void gf_histogram_floats(const void *in, int n, struct gf_format format, bool lu
     float samples[PIECE * CHANNELS_MAX], value[PIECE];
     gf_floats_of_row(in, format, (size_t)(n * format.channels), samples);
     find_levels(samples, n, format.channels, luma && format.channels >= 3, channel, value, bin);
-    for (int i = 0; i < n && histogram; i++) {
-        if (bin[i] <= GF_FLOAT_LEVELS)
-            note(value[i], to, histogram);
-    }
+    if (histogram)
+        note(value, bin, n, histogram, to);
 }
 
 double gf_histogram_sum(const struct gf_histogram *histogram, int channel)
