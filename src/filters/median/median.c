@@ -23,6 +23,10 @@ enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, FOUR = 4 };
 #define SAMPLE_ANY gf_u16_any
 #define SAMPLE_NAME(name) name##_16
 #include "filters/median/median_small.h"
+#define SAMPLE int32_t
+#define SAMPLE_ANY int32_t
+#define SAMPLE_NAME(name) name##_32
+#include "filters/median/median_small.h"
 
 /* Copies of both ends of rows together with their borders. Row y is in slot (y + radius) mod
  * slot_count. The middle of a row is read in the picture. Vectors of 64 bytes read up to one sample
@@ -123,19 +127,21 @@ static void part_of_row(const struct small *small, const unsigned char *const *r
         const size_t count = samples - x < CHUNK ? samples - x : CHUNK;
         const uint8_t *rows8[SIDES_MAX];
         const gf_u16_any *rows16[SIDES_MAX];
+        const int32_t *rows32[SIDES_MAX];
         for (int i = 0; i < small->sides; i++) {
             rows8[i] = rows[i] + x;
             rows16[i] = (const gf_u16_any *)rows[i] + x;
+            rows32[i] = (const int32_t *)(const void *)rows[i] + x;
         }
-        gf_u16_any *const wide_out = (gf_u16_any *)out + x;
-        if (small->radius == 1 && bits == 16)
-            median3_row_16(rows16, small->planes, small->room, wide_out, count, step);
-        else if (small->radius == 1)
-            median3_row_8(rows8, small->planes, small->room, out + x, count, step);
+#define BY_RADIUS(bits_, type) \
+    (small->radius == 1 ? median3_row_##bits_ : median5_row_##bits_)( \
+        rows##bits_, small->planes, small->room, (type *)(void *)out + x, count, step)
+        if (bits == 8)
+            BY_RADIUS(8, uint8_t);
         else if (bits == 16)
-            median5_row_16(rows16, small->planes, small->room, wide_out, count, step);
+            BY_RADIUS(16, gf_u16_any);
         else
-            median5_row_8(rows8, small->planes, small->room, out + x, count, step);
+            BY_RADIUS(32, int32_t);
     }
 }
 
@@ -148,6 +154,11 @@ static struct gf_median_rows rows_from(const struct small *small, int first, int
         rows.between[i] = row_of(small, first + i) + VECTOR - small->pad;
     }
     return rows;
+}
+
+static bool has_simd(const struct small *small)
+{
+    return small->in->format.bits <= 16 && gf_cpu_has(GF_CPU_VBMI);
 }
 
 static void four_rows(const struct small *small, int y, const struct gf_view *out)
@@ -163,7 +174,7 @@ static void four_rows(const struct small *small, int y, const struct gf_view *ou
 static void small_row(const struct small *small, int y, unsigned char *out)
 {
     const struct gf_median_rows rows = rows_from(small, y - small->radius, small->sides);
-    if (gf_cpu_has(GF_CPU_VBMI)) {
+    if (has_simd(small)) {
         gf_median_simd(small->radius, small->in->format.bits, &rows, out, small->row_bytes,
                        (int)small->pixel_bytes);
         return;
@@ -187,8 +198,7 @@ static void median_small_cpu(const struct gf_stage *stage, const struct gf_view 
     for (int row = out->y - small.radius; row < out->y + small.radius; row++)
         fill_small_slot(&small, row);
     int y = out->y;
-    for (; y + FOUR <= out->y + out->rows && small.radius == 1 && gf_cpu_has(GF_CPU_VBMI);
-         y += FOUR) {
+    for (; y + FOUR <= out->y + out->rows && small.radius == 1 && has_simd(&small); y += FOUR) {
         for (int i = 0; i < FOUR; i++)
             fill_small_slot(&small, y + 1 + i);
         four_rows(&small, y, out);
@@ -264,6 +274,8 @@ static size_t median_scratch(const struct gf_stage *stage, int rows)
     struct work work;
     if (is_small(stage))
         return carve_small(&(struct small){0}, NULL, stage);
+    if (stage->in.bits == 32)
+        return gf_median_ranks_scratch(stage, rows);
     const size_t size = carve(&work, NULL, stage);
     const size_t columns =
         may_have_columns(stage) ? gf_median_columns_scratch(stage->in, radius) : 0;
@@ -397,6 +409,10 @@ static void median_cpu(const struct gf_stage *stage, const struct gf_view *in,
         median_small_cpu(stage, in, out, scratch);
         return;
     }
+    if (stage->in.bits == 32) {
+        gf_median_ranks(stage, in, out, scratch);
+        return;
+    }
     if (may_have_columns(stage) && gf_cpu_has(GF_CPU_AVX2)) {
         const struct gf_median *const median = stage->params;
         gf_median_columns(in, out, median->radius, median->border, scratch);
@@ -431,12 +447,13 @@ const struct gf_filter gf_median_filter = {
     .synonyms = "denoise despeckle",
     .summary = "median of a square window",
     .definition = "The median of the (2 radius + 1)^2 samples around each sample, every channel by "
-                  "itself. Exact, in integers.",
+                  "itself. Exact; NaN is the largest.",
     GF_TAKES(struct gf_median,
              GF_PARAM_INT(struct gf_median, radius, 1, 1, GF_MEDIAN_RADIUS_MAX,
                           "in pixels: the window is 2 radius + 1 on a side"),
              GF_PARAM_BORDER(struct gf_median)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .within_alpha = true,
     .cost = {.pixel = -1, /* a straight line through the times measured for the radii 1, 2 and 5 */
              .tap = 0.16,
@@ -446,6 +463,9 @@ const struct gf_filter gf_median_filter = {
     .columns = median_radius,
     .cpu_scratch = median_scratch,
     .cpu = median_cpu,
+    .floats = median_cpu,
+    .floats_scratch = median_scratch,
+    .keys = GF_KEYS,
     .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT(
         "network", gf_median_cuda,
