@@ -6,14 +6,15 @@
 /* The key of a float has a sign, and that of 0 is 0. */
 GF_HOST_DEVICE int32_t gf_key_of_float(float v)
 {
-    const int32_t bits = (int32_t)gf_bits_of_float(v),
-                  one = (bits & 0x7fffffff) > 0x7f800000 ? 0x7fc00000 : bits;
-    return one ^ (one >> 31 & 0x7fffffff);
+    const uint32_t bits = gf_bits_of_float(v),
+                   one = (bits & 0x7fffffff) > 0x7f800000 ? 0x7fc00000 : bits;
+    return (int32_t)(one ^ (0u - (one >> 31)) >> 1);
 }
 
 GF_HOST_DEVICE float gf_float_of_key(int32_t key)
 {
-    return gf_float_of_bits((uint32_t)(key ^ (key >> 31 & 0x7fffffff)));
+    const uint32_t bits = (uint32_t)key;
+    return gf_float_of_bits(bits ^ (0u - (bits >> 31)) >> 1);
 }
 
 GF_HOST_DEVICE uint16_t gf_key_of_half(uint16_t half)

@@ -19,21 +19,16 @@ static bool takes_halves(const struct gf_stage *stage)
            gf_stage_border(stage) != GF_BORDER_CONSTANT;
 }
 
-static struct gf_format inner_format(const struct gf_stage *stage, struct gf_format format)
-{
-    if (takes_halves(stage))
-        format.samples = GF_SAMPLES_INTEGER;
-    else if (gf_is_float(format))
-        format.bits = 32;
-    return format;
-}
-
 /* Returns the stage as the filter's function gets it. */
 static struct gf_stage inner_stage(const struct gf_stage *stage)
 {
     struct gf_stage inner = *stage;
-    inner.in = inner_format(stage, stage->in);
-    inner.out = inner_format(stage, stage->out);
+    if (takes_halves(stage))
+        inner.in.samples = inner.out.samples = GF_SAMPLES_INTEGER;
+    else if (gf_is_float(inner.out))
+        inner.in.bits = inner.out.bits = 32;
+    else
+        inner.in.bits = 32;
     return inner;
 }
 
@@ -102,10 +97,9 @@ static void convert_row(const struct gf_stage *stage, const void *row, size_t co
         keys_of_halves(row, count, to);
         return;
     }
-    if (stage->in.bits == 16)
-        gf_floats_of_row(row, stage->in, count, to);
+    gf_floats_of_row(row, stage->in, count, to);
     if (stage->filter->keys)
-        keys_of_floats(stage->in.bits == 16 ? to : row, count, to);
+        keys_of_floats(to, count, to);
 }
 
 static void convert_back(const struct gf_stage *stage, void *row, size_t count, void *to)

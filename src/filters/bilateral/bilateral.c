@@ -248,14 +248,6 @@ GF_TARGET_CLONES static void round_means(const float *restrict centre, const flo
         to[i] = (uint16_t)gf_round_flat(centre[i] + colour[i] / weight[i], max);
 }
 
-GF_TARGET_CLONES static void put_means(const float *restrict centre, const float *restrict colour,
-                                       const float *restrict weight, float *restrict to, int count,
-                                       int step)
-{
-    for (int i = 0; i < count; i++)
-        to[i * step] = centre[i] + colour[i] / weight[i];
-}
-
 static void strip_row(const struct work *work, const struct gf_view *out, int y, int x0, int count)
 {
     const int channels = work->format.channels, bits = work->format.bits;
@@ -268,9 +260,11 @@ static void strip_row(const struct work *work, const struct gf_view *out, int y,
         uint16_t mean[4][STRETCH];
         stretch(work, y, x, &total);
         const size_t at = (size_t)(x0 + x) * (size_t)channels;
-        for (int c = 0; bits == 32 && c < channels; c++)
-            put_means(centre + (size_t)c * work->plane + x, total.colour[c], total.weight,
-                      (float *)row + at + c, made, channels);
+        for (int i = 0; bits == 32 && i < made * channels; i++) {
+            const int c = i % channels, k = i / channels;
+            ((float *)row)[at + (size_t)i] = centre[(size_t)c * work->plane + (size_t)(x + k)] +
+                                             total.colour[c][k] / total.weight[k];
+        }
         if (bits == 32)
             continue;
         for (int c = 0; c < channels; c++)

@@ -8,6 +8,7 @@
 #include "base/image.h"
 #include "filters/convolve/spread.h"
 #include "pixel/stencil.h"
+#include "stage/border.h"
 #include "stage/stage.h"
 
 enum { STRIP = 256, LEVELS = 8 }; /* columns computed together; 2^7 <= GF_SPREAD_SIDE_MAX < 2^8 */
@@ -20,7 +21,6 @@ struct tap {
 struct work {
     const struct gf_spread_weights *weights;
     int border, levels;
-    unsigned char *zeros;
     float *run[LEVELS]; /* for each pixel the sum of the 2^level pixels from it on */
     struct tap *taps;
     int *first; /* the first tap of each row of the shape, and the number of all */
@@ -31,7 +31,6 @@ static size_t carve(struct work *work, void *base, struct gf_format format,
 {
     struct gf_carver carver = {.base = base};
     *work = (struct work){.weights = weights};
-    work->zeros = gf_carve(&carver, gf_row_bytes(format));
     for (int k = 0; k < LEVELS; k++)
         work->run[k] = gf_carve(&carver, (size_t)(STRIP + width - 1) * (size_t)format.channels *
                                              sizeof **work->run);
@@ -86,10 +85,11 @@ static void make_runs(const struct work *work, const struct gf_view *in, int row
     const size_t channels = (size_t)in->format.channels;
     const int width = work->weights->width;
     size_t count = (size_t)(columns + width - 1) * channels;
-    const unsigned char *from;
-    gf_stencil_rows(in, row, 1, work->border, work->zeros, &from);
-    gf_stencil_columns(from, in->format, x0 - width / 2, columns + width - 1, work->border,
-                       (unsigned char *)work->run[0]);
+    const int from = gf_border_index(row, in->format.height, work->border);
+    memset(work->run[0], 0, count * sizeof **work->run);
+    if (from >= 0)
+        gf_stencil_columns(gf_view_row(in, from), in->format, x0 - width / 2, columns + width - 1,
+                           work->border, (unsigned char *)work->run[0]);
     for (int level = 1; level < work->levels; level++) {
         const size_t offset = channels << (level - 1);
         count -= offset;
@@ -131,7 +131,6 @@ void gf_spread_floats(const struct gf_stage *stage, const struct gf_view *in,
     float sum = 0;
     carve(&work, scratch, in->format, weights, weights->width, height);
     work.border = spread->border;
-    memset(work.zeros, 0, gf_row_bytes(in->format));
     list_taps(&work);
     for (int i = 0; i < weights->width * height; i++)
         sum += (float)weights->weight[i];

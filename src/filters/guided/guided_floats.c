@@ -15,7 +15,6 @@ struct work {
     const struct gf_guided *guided;
     struct gf_format format;
     size_t channels, samples, pad, plane;
-    unsigned char *zeros;
     double *columns, *sums; /* of rows, then of windows, which have no border */
     float *line_columns, *line_sums;
     float *lines; /* a ring of the lines of 2 radius + 1 rows */
@@ -30,7 +29,6 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
     work->samples = gf_samples(stage->in);
     work->pad = radius * work->channels;
     work->plane = work->samples + 2 * work->pad;
-    work->zeros = gf_carve(&carver, gf_row_bytes(stage->in));
     work->columns = gf_carve(&carver, 2 * work->plane * sizeof(double));
     work->sums = gf_carve(&carver, 2 * work->plane * sizeof(double));
     work->line_columns = gf_carve(&carver, 2 * work->plane * sizeof(float));
@@ -138,9 +136,10 @@ static void enter_row(const struct work *work, const struct gf_view *in, int row
         return;
     memset(work->columns, 0, 2 * work->plane * sizeof *columns);
     for (int i = -radius; i <= radius; i++) {
-        const unsigned char *samples;
-        gf_stencil_rows(in, from + i, 1, border, work->zeros, &samples);
-        add_samples((const float *)samples, work->samples, columns, columns + work->plane);
+        const int at = gf_border_index(from + i, work->format.height, border);
+        if (at >= 0)
+            add_samples((const float *)gf_view_row(in, at), work->samples, columns,
+                        columns + work->plane);
     }
     pad(work, work->columns, sizeof *columns);
     sum_windows_double(work->columns, 2 * radius + 1, work->channels, work->plane + work->samples,
@@ -154,7 +153,6 @@ void gf_guided_floats(const struct gf_stage *stage, const struct gf_view *in,
     struct work work;
     carve(&work, scratch, stage);
     const int radius = work.guided->radius;
-    memset(work.zeros, 0, gf_row_bytes(in->format));
     for (int row = out->y - radius; row < out->y + radius; row++)
         enter_row(&work, in, row);
     for (int y = out->y; y < out->y + out->rows; y++) {

@@ -120,29 +120,12 @@ static void fill_small_slot(const struct small *small, int row)
 static void part_of_row(const struct small *small, const unsigned char *const *rows,
                         unsigned char *out, size_t size)
 {
-    const size_t step = (size_t)small->in->format.channels;
-    const int bits = small->in->format.bits;
-    const size_t samples = size / (size_t)(bits / 8);
-    for (size_t x = 0; x < samples; x += CHUNK) {
-        const size_t count = samples - x < CHUNK ? samples - x : CHUNK;
-        const uint8_t *rows8[SIDES_MAX];
-        const gf_u16_any *rows16[SIDES_MAX];
-        const int32_t *rows32[SIDES_MAX];
-        for (int i = 0; i < small->sides; i++) {
-            rows8[i] = rows[i] + x;
-            rows16[i] = (const gf_u16_any *)rows[i] + x;
-            rows32[i] = (const int32_t *)(const void *)rows[i] + x;
-        }
-#define BY_RADIUS(bits_, type) \
-    (small->radius == 1 ? median3_row_##bits_ : median5_row_##bits_)( \
-        rows##bits_, small->planes, small->room, (type *)(void *)out + x, count, step)
-        if (bits == 8)
-            BY_RADIUS(8, uint8_t);
-        else if (bits == 16)
-            BY_RADIUS(16, gf_u16_any);
-        else
-            BY_RADIUS(32, int32_t);
-    }
+    const struct gf_format format = small->in->format;
+    (format.bits == 8    ? median_row_8
+     : format.bits == 16 ? median_row_16
+                         : median_row_32)(rows, small->radius, small->planes, small->room, out,
+                                          size / (size_t)(format.bits / 8),
+                                          (size_t)format.channels);
 }
 
 static struct gf_median_rows rows_from(const struct small *small, int first, int count)

@@ -6,17 +6,16 @@
 enum {
     TILE_SAMPLES = 1 << 16,
     TILE_ROWS = 96, /* rows of results */
-    DIGIT = 11,     /* bits of a key that are sorted at a time */
-    DIGITS = 3,
+    DIGIT = 8,      /* bits of a key that are sorted at a time */
+    DIGITS = 4,
     BINS = 1 << DIGIT
 };
 
 /* A tile of one channel with its border. */
 struct tile {
-    struct gf_stage stage; /* the filter on the ranks */
-    int columns, rows;     /* of results */
-    int *at;               /* for each column its place in a row, or -1 for 0 */
-    int32_t *row;
+    struct gf_stage stage;    /* the filter on the ranks */
+    int columns, rows;        /* of results */
+    int *at;                  /* for each column its place in a row, or -1 for 0 */
     uint64_t *sorted, *other; /* a key, which has no sign, and 16 bits that tell its place */
     uint16_t *ranks, *medians;
     void *own;
@@ -27,15 +26,13 @@ static size_t carve_tile(struct tile *tile, void *base, const struct gf_stage *s
     struct gf_carver carver = {.base = base};
     const int pad = 2 * ((const struct gf_median *)stage->params)->radius;
     *tile = (struct tile){.stage = *stage, .rows = rows < TILE_ROWS ? rows : TILE_ROWS};
-    tile->columns = TILE_SAMPLES / (tile->rows + pad) - pad;
+    tile->columns = TILE_SAMPLES / (TILE_ROWS + pad) - pad;
     if (tile->columns > stage->in.width)
         tile->columns = stage->in.width;
     const size_t width = (size_t)(tile->columns + pad);
     tile->stage.in = (struct gf_format){
         .width = tile->columns + pad, .height = tile->rows + pad, .channels = 1, .bits = 16};
-    tile->stage.out = tile->stage.in;
     tile->at = gf_carve(&carver, width * sizeof *tile->at);
-    tile->row = gf_carve(&carver, width * sizeof *tile->row);
     tile->sorted = gf_carve(&carver, TILE_SAMPLES * sizeof *tile->sorted);
     tile->other = gf_carve(&carver, TILE_SAMPLES * sizeof *tile->other);
     tile->ranks = gf_carve(&carver, TILE_SAMPLES * sizeof *tile->ranks);
@@ -79,10 +76,9 @@ static void rank_tile(struct tile *tile, const struct gf_view *in, int x0, int y
     for (int y = 0; y < tile->stage.in.height; y++) {
         const int from = gf_border_index(y0 - radius + y, in->format.height, border);
         const int32_t *const row = from < 0 ? NULL : (const int32_t *)gf_view_row(in, from);
-        for (int x = 0; x < width; x++)
-            tile->row[x] = row && tile->at[x] >= 0 ? row[tile->at[x]] : 0;
         for (int x = 0; x < width; x++, count++) {
-            const uint32_t key = (uint32_t)tile->row[x] ^ 0x80000000;
+            const int32_t v = row && tile->at[x] >= 0 ? row[tile->at[x]] : 0;
+            const uint32_t key = (uint32_t)v ^ 0x80000000;
             tile->sorted[count] = (uint64_t)key << 16 | count;
             for (int digit = 0; digit < DIGITS; digit++)
                 counts[digit][key >> DIGIT * digit & (BINS - 1)]++;

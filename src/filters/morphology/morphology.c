@@ -223,25 +223,20 @@ static size_t cpu_scratch(const struct gf_stage *stage, int rows)
     return carve(&carver, stage->params, stage->in, rows, &first, &scratch);
 }
 
-#define SUBTRACT(name, type) \
+#define SUBTRACT(name, type, difference) \
     GF_TARGET_CLONES static void name(const void *from_, const void *what_, void *to_, \
                                       size_t count) \
     { \
         const type *const from = from_, *const what = what_; \
         type *const to = to_; \
         GF_INDEPENDENT for (size_t i = 0; i < count; i++) to[i] = \
-            (type)(from[i] > what[i] ? from[i] - what[i] : 0); \
+            (type)difference(from[i], what[i]); \
     }
-SUBTRACT(subtract8, uint8_t)
-SUBTRACT(subtract16, gf_u16_any)
-
-GF_TARGET_CLONES static void subtract_keys(const int32_t *from, const int32_t *what, int32_t *to,
-                                           size_t count)
-{
-    GF_INDEPENDENT
-    for (size_t i = 0; i < count; i++)
-        to[i] = gf_key_of_float(gf_float_of_key(from[i]) - gf_float_of_key(what[i]));
-}
+#define OF_LEVELS(a, b) ((a) > (b) ? (a) - (b) : 0)
+#define OF_KEYS(a, b) gf_key_of_float(gf_float_of_key(a) - gf_float_of_key(b))
+SUBTRACT(subtract8, uint8_t, OF_LEVELS)
+SUBTRACT(subtract16, gf_u16_any, OF_LEVELS)
+SUBTRACT(subtract32, int32_t, OF_KEYS)
 
 /* Computes both operations; the result of the second one goes to `out`. Returns the rows of the
  * first one. */
@@ -291,8 +286,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
         if (format.bits == 8)
             subtract8(from, what, to, row_bytes);
         else if (format.bits == 32)
-            subtract_keys((const int32_t *)from, (const int32_t *)what, (int32_t *)to,
-                          row_bytes / 4);
+            subtract32(from, what, to, row_bytes / 4);
         else
             subtract16(from, what, to, row_bytes / 2);
         if (gf_has_alpha(format))

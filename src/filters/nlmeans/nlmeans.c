@@ -95,33 +95,19 @@ enum {
 /* The samples of a tile and its surroundings, and sums for the tile's pixels. Those of floats are
  * differences from the pixel. */
 struct tile {
-    union {
-        uint16_t sample[4][LINES][PITCH];
-        float floats[4][LINES][PITCH];
-    };
+    uint16_t sample[4][LINES][PITCH];
+    float floats[4][LINES][PITCH];
     union {
         uint32_t of8[4][ROWS][COLUMNS]; /* for samples of 8 bits */
         uint64_t of16[4][ROWS][COLUMNS];
         float of32[4][ROWS][COLUMNS];
     } sum;
-    union {
-        uint32_t weights[ROWS][COLUMNS];
-        float float_weights[ROWS][COLUMNS];
-    };
+    uint32_t weights[ROWS][COLUMNS];
+    float float_weights[ROWS][COLUMNS];
     /* for the current shift: squared differences in each row of a patch, and their sums over the
      * rows */
-    union {
-        uint32_t difference[SIDE_MAX][COMPARED];
-        float float_difference[SIDE_MAX][COMPARED];
-    };
-    union {
-        uint32_t column[COMPARED];
-        float float_column[COMPARED];
-    };
-    union {
-        uint32_t weight[COLUMNS];
-        float float_weight[COLUMNS];
-    };
+    uint32_t difference[SIDE_MAX][COMPARED], column[COMPARED], weight[COLUMNS];
+    float float_difference[SIDE_MAX][COMPARED];
     uint16_t steps[COMPARED]; /* the sums over the rows of 8 bits, rounded */
 };
 
@@ -156,6 +142,7 @@ static void fill_tile(struct tile *tile, const struct gf_nlmeans *nlmeans, const
     }
     memset(&tile->sum, 0, sizeof tile->sum);
     memset(tile->weights, 0, sizeof tile->weights);
+    memset(tile->float_weights, 0, sizeof tile->float_weights);
 }
 
 /* Compares a row with the same row at a shift. The differences replace the differences of the
@@ -207,43 +194,45 @@ GF_INLINE void find_weights16(const uint32_t *restrict column, const int side, i
     }
 }
 
-/* Compares row i of a tile of floats. Running sums would carry a NaN along. */
-GF_INLINE void compare_floats(struct tile *tile, ptrdiff_t shift, ptrdiff_t at, int i,
-                              const int side, const int channels, int count)
+GF_INLINE void compare_floats(float (*restrict a)[LINES][PITCH], ptrdiff_t shift, ptrdiff_t at,
+                              const int channels, int count, float *restrict difference)
 {
-    float *restrict const difference = tile->float_difference[i % side];
-    float *restrict const column = tile->float_column;
     for (int x = 0; x < count; x++) {
         float sum = 0.0f;
         for (int c = 0; c < channels; c++) {
-            const float *const v = &tile->floats[c][0][0] + at + x;
-            sum = sum + (v[0] - v[shift]) * (v[0] - v[shift]);
+            const float *const v = &a[c][0][0] + at + x;
+            const float d = v[0] - v[shift];
+            sum = sum + d * d;
         }
-        difference[x] = column[x] = sum;
-    }
-    for (int k = 1; k < side && i >= side - 1; k++) {
-        const float *const above = tile->float_difference[(i - k) % side];
-        for (int x = 0; x < count; x++)
-            column[x] = column[x] + above[x];
+        difference[x] = sum;
     }
 }
 
-/* Adds a row of floats. A weight below 2^-126 is 0, which no difference makes more of, and a NaN in
- * a patch has that weight. */
+/* Adds row y of floats. Running sums would carry a NaN
+ * along. A weight below 2^-126 is 0, which no difference makes more of, and a NaN in a patch has
+ * that weight. */
 GF_INLINE void add_floats(struct tile *tile, const int side, float factor, ptrdiff_t shift,
                           ptrdiff_t at, int y, const int channels, int columns)
 {
-    float *restrict const weight = tile->float_weight;
-    const float *const column = tile->float_column;
+    float column[COMPARED], weight[COLUMNS];
+    memcpy(column, tile->float_difference[y % side], (size_t)(columns + side - 1) * sizeof *column);
+    for (int i = 1; i < side; i++) {
+        const float *const row = tile->float_difference[(y + i) % side];
+        for (int x = 0; x < columns + side - 1; x++)
+            column[x] = column[x] + row[x];
+    }
+    memcpy(weight, column, (size_t)columns * sizeof *weight);
+    for (int i = 1; i < side; i++) {
+        for (int x = 0; x < columns; x++)
+            weight[x] = weight[x] + column[x + i];
+    }
     for (int x = 0; x < columns; x++) {
-        float distance = 0.0f;
-        for (int i = 0; i < side; i++)
-            distance = distance + column[x + i];
-        const float power = distance * (0.5f * factor);
+        const float power = weight[x] * (0.5f * factor);
         weight[x] = gf_select(power, -126.0f, gf_exp2_coarse(power), 0.0f);
     }
+    float *restrict const weights = tile->float_weights[y];
     for (int x = 0; x < columns; x++)
-        tile->float_weights[y][x] += weight[x];
+        weights[x] = weights[x] + weight[x];
     for (int c = 0; c < channels; c++) {
         const float *const v = &tile->floats[c][0][0] + at;
         float *restrict const sum = tile->sum.of32[c][y];
@@ -275,7 +264,8 @@ GF_INLINE void add_shift(struct tile *tile, const struct constants *constants, i
     for (int i = 0; i < rows + 2 * patch; i++) {
         if (bits == 32) {
             const ptrdiff_t at = (ptrdiff_t)(search + i) * PITCH + search;
-            compare_floats(tile, shift, at, i, side, channels, columns + 2 * patch);
+            compare_floats(tile->floats, shift, at, channels, columns + 2 * patch,
+                           tile->float_difference[i % side]);
             if (i >= 2 * patch)
                 add_floats(tile, side, constants->nlmeans.factor, shift,
                            at + patch - (ptrdiff_t)patch * PITCH, i - 2 * patch, channels, columns);

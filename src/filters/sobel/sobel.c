@@ -102,31 +102,22 @@ GF_TARGET_CLONES static void magnitudes8(int kernel, const int16_t *smooth, cons
         magnitudes8_by(1, 1, smooth, slope, channels, scale, out, count);
 }
 
-GF_TARGET_CLONES static void magnitudes16(int kernel, const int32_t *smooth, const int32_t *slope,
-                                          ptrdiff_t channels, float scale, gf_u16_any *restrict out,
-                                          ptrdiff_t count)
-{
-    const int side = gf_gradient_side(kernel), middle = gf_gradient_middle(kernel);
-    for (ptrdiff_t i = 0; i < count; i++) {
-        const float x = (float)(smooth[i + channels] - smooth[i - channels]);
-        const float y =
-            (float)(side * (slope[i - channels] + slope[i + channels]) + middle * slope[i]);
-        const float v = sqrtf(x * x + y * y) * scale;
-        out[i] = (uint16_t)gf_round_flat(v, 65535.0f);
+#define MAGNITUDES(name, sum, type, result) \
+    GF_TARGET_CLONES static void name(int kernel, const sum *smooth, const sum *slope, \
+                                      ptrdiff_t channels, float scale, type *restrict out, \
+                                      ptrdiff_t count) \
+    { \
+        const int side = gf_gradient_side(kernel), middle = gf_gradient_middle(kernel); \
+        for (ptrdiff_t i = 0; i < count; i++) { \
+            const float x = (float)(smooth[i + channels] - smooth[i - channels]); \
+            const float y = \
+                (float)(side * (slope[i - channels] + slope[i + channels]) + middle * slope[i]); \
+            const float v = sqrtf(x * x + y * y) * scale; \
+            out[i] = result; \
+        } \
     }
-}
-
-GF_TARGET_CLONES static void magnitudes32(int kernel, const float *smooth, const float *slope,
-                                          ptrdiff_t channels, float scale, float *restrict out,
-                                          ptrdiff_t count)
-{
-    const float side = (float)gf_gradient_side(kernel), middle = (float)gf_gradient_middle(kernel);
-    for (ptrdiff_t i = 0; i < count; i++) {
-        const float x = smooth[i + channels] - smooth[i - channels];
-        const float y = side * (slope[i - channels] + slope[i + channels]) + middle * slope[i];
-        out[i] = sqrtf(x * x + y * y) * scale;
-    }
-}
+MAGNITUDES(magnitudes16, int32_t, gf_u16_any, (uint16_t)gf_round_flat(v, 65535.0f))
+MAGNITUDES(magnitudes32, float, float, v)
 
 static void sobel_row(const struct gf_sobel *sobel, const struct work *work,
                       const unsigned char *const *rows, struct gf_format format, unsigned char *to)
