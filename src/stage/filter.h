@@ -149,6 +149,8 @@ struct gf_filter_cost {
  * themselves. */
 enum gf_fusing { GF_FUSES_NOTHING, GF_FUSES_BEFORE, GF_FUSES_AFTER, GF_FUSES_BOTH, GF_FUSES_ALPHA };
 
+enum gf_keys { GF_NO_KEYS, GF_WIDE_KEYS, GF_KEYS };
+
 struct gf_filter {
     const char *name, *alias, *summary, *definition;
     /* Names that other programs have for the filter, separated by blanks; NULL: none. A chain may
@@ -272,6 +274,9 @@ struct gf_filter {
     void (*floats)(const struct gf_stage *stage, const struct gf_view *in,
                    const struct gf_view *out, void *scratch);
     size_t (*floats_scratch)(const struct gf_stage *stage, int rows); /* as cpu_scratch */
+    /* floats() gets keys in place of floats, and makes keys (pixel/float_keys.h). GF_KEYS: the
+     * filter only compares samples and copies some, so that cpu() may do so with keys of halves. */
+    enum gf_keys keys;
     bool cpu_intrinsics; /* cpu() has hand-written vector code, which gf_cpu_allow_intrinsics() can
                           * turn off */
     /* The filter's CUDA kernels; the first variant is the default. A point filter has the kernels

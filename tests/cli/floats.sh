@@ -27,8 +27,8 @@ run 0 gpufilter --info=json film.png
 grep -q '"bits":16' stdout || problem "$(cat stdout)"
 
 begin "what takes no floats says so, with the file's name"
-run 4 gpufilter -i floats.pfm -o out.png median
-stderr_is 'gpufilter: floats.pfm: median: takes no floats; the filter integer before it makes samples of 16 bits'
+run 4 gpufilter -i floats.pfm -o out.png canny
+stderr_is 'gpufilter: floats.pfm: canny (canny-thin): takes no floats; the filter integer before it makes samples of 16 bits'
 run 4 gpufilter --info=hash floats.pfm
 grep -q '^gpufilter: floats.pfm: its samples are floats, which have no hashes' stderr || problem "$(cat stderr)"
 

@@ -445,7 +445,7 @@ static void test_singles_and_halves(void **state)
 
 static void test_refusals(void **state)
 {
-    static const char *const refused[] = {"sobel", "median=2", "bilateral", "dilate",
+    static const char *const refused[] = {"canny", "threshold=sauvola", "distance",
                                           "overlay=tests/none.png"};
     struct gf_image floats = make(3, 32), bytes = picture_random(format_of(30, 20, 3, 8), 0, 1),
                     out;

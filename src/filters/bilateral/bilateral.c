@@ -106,7 +106,9 @@ static float *slot(const struct work *work, int row)
 
 static inline float sample(const unsigned char *row, size_t at, int bits)
 {
-    return bits == 8 ? row[at] : ((const gf_u16_any *)row)[at];
+    return bits == 8    ? row[at]
+           : bits == 32 ? ((const float *)row)[at]
+                        : ((const gf_u16_any *)row)[at];
 }
 
 GF_TARGET_CLONES static void convert(const unsigned char *row, int bits, int channels, size_t first,
@@ -115,6 +117,9 @@ GF_TARGET_CLONES static void convert(const unsigned char *row, int bits, int cha
     if (bits == 8) {
         for (int i = 0; i < count; i++)
             plane[i] = row[first + (size_t)i * (size_t)channels];
+    } else if (bits == 32) {
+        for (int i = 0; i < count; i++)
+            plane[i] = ((const float *)row)[first + (size_t)i * (size_t)channels];
     } else {
         for (int i = 0; i < count; i++)
             plane[i] = ((const gf_u16_any *)row)[first + (size_t)i * (size_t)channels];
@@ -155,9 +160,12 @@ struct sums {
     float weight[STRETCH], colour[4][STRETCH];
 };
 
-/* Adds one tap for STRETCH pixels. Each caller passes constants for colours and channels. */
-GF_INLINE void add_tap(int colours, int channels, float space, float colour, const float *centre,
-                       const float *tap, size_t plane, struct sums *restrict sums)
+/* Adds one tap for STRETCH pixels. Each caller passes constants for colours and channels, and for
+ * `floats`: there a weight below 2^-126 is 0, which no difference makes more of, and a NaN in a
+ * difference has that weight. */
+GF_INLINE void add_tap(int colours, int channels, bool floats, float space, float colour,
+                       const float *centre, const float *tap, size_t plane,
+                       struct sums *restrict sums)
 {
     for (int i = 0; i < STRETCH; i++) {
         float difference[4], distance = 0.0f;
@@ -168,7 +176,12 @@ GF_INLINE void add_tap(int colours, int channels, float space, float colour, con
 #pragma GCC unroll 4
         for (int c = 0; c < colours; c++)
             distance = fmaf(difference[c], difference[c], distance);
-        const float weight = gf_exp2_coarse(fmaf(distance, colour, space));
+        const float power = fmaf(distance, colour, space);
+        float weight = gf_exp2_coarse(power);
+        weight = floats ? gf_select(power, -126.0f, weight, 0.0f) : weight;
+#pragma GCC unroll 4
+        for (int c = 0; floats && c < channels; c++)
+            difference[c] = gf_select(power, -126.0f, difference[c], 0.0f);
         sums->weight[i] += weight;
 #pragma GCC unroll 4
         for (int c = 0; c < channels; c++)
@@ -176,22 +189,28 @@ GF_INLINE void add_tap(int colours, int channels, float space, float colour, con
     }
 }
 
-GF_INLINE void add_taps(const int channels, const struct gf_bilateral_weights *weights, int dy,
-                        const float *centre, const float *row, size_t plane,
-                        struct sums *restrict sums)
+GF_INLINE void add_taps(const int channels, const bool floats,
+                        const struct gf_bilateral_weights *weights, int dy, const float *centre,
+                        const float *row, size_t plane, struct sums *restrict sums)
 {
     const int radius = weights->radius;
     for (int dx = -radius; dx <= radius; dx++)
-        add_tap(channels >= 3 ? 3 : 1, channels,
+        add_tap(channels >= 3 ? 3 : 1, channels, floats,
                 weights->space[dx < 0 ? -dx : dx] + weights->space[dy], weights->colour, centre,
                 row + radius + dx, plane, sums);
 }
 
-GF_TARGET_CLONES static void add_row(int channels, const struct gf_bilateral_weights *weights,
-                                     int dy, const float *centre, const float *row, size_t plane,
+GF_TARGET_CLONES static void add_row(struct gf_format format,
+                                     const struct gf_bilateral_weights *weights, int dy,
+                                     const float *centre, const float *row, size_t plane,
                                      struct sums *restrict sums)
 {
-    GF_BY_CHANNELS(channels, CHANNELS, add_taps(CHANNELS, weights, dy, centre, row, plane, sums));
+    if (gf_is_float(format))
+        GF_BY_CHANNELS(format.channels, CHANNELS,
+                       add_taps(CHANNELS, true, weights, dy, centre, row, plane, sums))
+    else
+        GF_BY_CHANNELS(format.channels, CHANNELS,
+                       add_taps(CHANNELS, false, weights, dy, centre, row, plane, sums));
 }
 
 /* Adds the sums of one row of the window to the total. Adding row by row has smaller rounding
@@ -214,7 +233,7 @@ static void stretch(const struct work *work, int y, int x, struct sums *total)
     memset(total, 0, sizeof *total);
     for (int dy = -radius; dy <= radius; dy++) {
         struct sums sums = {0};
-        add_row(channels, work->weights, dy < 0 ? -dy : dy, centre, slot(work, y + dy) + x,
+        add_row(work->format, work->weights, dy < 0 ? -dy : dy, centre, slot(work, y + dy) + x,
                 work->plane, &sums);
         add_sums(total, &sums, channels);
     }
@@ -240,10 +259,17 @@ static void strip_row(const struct work *work, const struct gf_view *out, int y,
         struct sums total;
         uint16_t mean[4][STRETCH];
         stretch(work, y, x, &total);
+        const size_t at = (size_t)(x0 + x) * (size_t)channels;
+        for (int i = 0; bits == 32 && i < made * channels; i++) {
+            const int c = i % channels, k = i / channels;
+            ((float *)row)[at + (size_t)i] = centre[(size_t)c * work->plane + (size_t)(x + k)] +
+                                             total.colour[c][k] / total.weight[k];
+        }
+        if (bits == 32)
+            continue;
         for (int c = 0; c < channels; c++)
             round_means(centre + (size_t)c * work->plane + x, total.colour[c], total.weight, max,
                         mean[c]);
-        const size_t at = (size_t)(x0 + x) * (size_t)channels;
         GF_BY_CHANNELS(
             channels, CHANNELS, for (int i = 0; i < made * CHANNELS; i++) {
                 if (bits == 8)
@@ -296,6 +322,7 @@ const struct gf_filter gf_bilateral_filter = {
                  "standard deviation in colour, as a part of the full scale"),
         GF_PARAM_BORDER(struct bilateral)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .within_alpha = true,
     .cost = {.pixel = 7, .row = 1.4, .tap = 0.6},
     .radius = bilateral_radius,
@@ -304,6 +331,8 @@ const struct gf_filter gf_bilateral_filter = {
     .prepare = bilateral_prepare,
     .cpu_scratch = bilateral_scratch,
     .cpu = bilateral_cpu,
+    .floats = bilateral_cpu,
+    .floats_scratch = bilateral_scratch,
     .cuda = GF_CUDA(
         {GF_VARIANT("best", gf_bilateral_cuda, "near where it takes the picture, else tiled")}),
 };

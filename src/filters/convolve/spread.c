@@ -251,6 +251,7 @@ static const struct gf_filter spread_filter = {
     .name = "spread",
     GF_TAKES(struct gf_spread_params, GF_PARAM_BORDER(struct gf_spread_params)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .within_alpha = true,
     .cost = {.pixel = 20, .row = 2.7},
     .radius = spread_rows,
@@ -260,6 +261,8 @@ static const struct gf_filter spread_filter = {
     .cpu_scratch = spread_scratch,
     .cuda_scratch = spread_device_scratch,
     .cpu = spread_cpu,
+    .floats = gf_spread_floats,
+    .floats_scratch = gf_spread_floats_scratch,
     .cuda = GF_CUDA({GF_VARIANT("tensor", gf_spread_cuda,
                                 "products of matrices of bytes on tensor cores, for the weights "
                                 "that change from row to row; all weights one by one for shapes "
@@ -313,6 +316,7 @@ const struct gf_filter gf_lensblur_filter = {
              GF_PARAM(struct lensblur, radius, 4, 0.5, 100, "radius of the disc, in pixels"),
              GF_PARAM_BORDER(struct lensblur)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .expand = lensblur_expand,
 };
 
@@ -351,5 +355,6 @@ const struct gf_filter gf_motionblur_filter = {
                       "direction of the movement, in degrees clockwise from the right: 90 is down"),
              GF_PARAM_BORDER(struct motionblur)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .expand = motionblur_expand,
 };

@@ -150,3 +150,8 @@ static inline void gf_spread_list(const struct gf_spread_weights *weights, int l
         }
     }
 }
+
+/* The functions floats() and floats_scratch(). */
+void gf_spread_floats(const struct gf_stage *stage, const struct gf_view *in,
+                      const struct gf_view *out, void *scratch);
+size_t gf_spread_floats_scratch(const struct gf_stage *stage, int rows);

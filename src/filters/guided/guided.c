@@ -192,6 +192,7 @@ const struct gf_filter gf_guided_filter = {
             "full scale"),
         GF_PARAM_BORDER(struct guided)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .cost = {.pixel = 24},
     .radius = reach,
     .columns = reach,
@@ -200,6 +201,8 @@ const struct gf_filter gf_guided_filter = {
     .cpu_scratch = scratch_bytes,
     .cuda_scratch = device_bytes,
     .cpu = cpu,
+    .floats = gf_guided_floats,
+    .floats_scratch = gf_guided_floats_scratch,
     .cuda =
         GF_CUDA({GF_VARIANT("scan", gf_guided_cuda,
                             "sums of windows by prefix sums of a block's columns, by shuffles")}),

@@ -54,3 +54,10 @@ GF_HOST_DEVICE float gf_guided_of(const struct gf_guided *guided, int32_t slopes
 {
     return fmaf((float)slopes * guided->mean_slope, v, (float)bases * guided->mean_base);
 }
+
+struct gf_view;
+struct gf_stage;
+/* The functions floats() and floats_scratch(). */
+void gf_guided_floats(const struct gf_stage *stage, const struct gf_view *in,
+                      const struct gf_view *out, void *scratch);
+size_t gf_guided_floats_scratch(const struct gf_stage *stage, int rows);

@@ -23,6 +23,10 @@ enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, FOUR = 4 };
 #define SAMPLE_ANY gf_u16_any
 #define SAMPLE_NAME(name) name##_16
 #include "filters/median/median_small.h"
+#define SAMPLE int32_t
+#define SAMPLE_ANY int32_t
+#define SAMPLE_NAME(name) name##_32
+#include "filters/median/median_small.h"
 
 /* Copies of both ends of rows together with their borders. Row y is in slot (y + radius) mod
  * slot_count. The middle of a row is read in the picture. Vectors of 64 bytes read up to one sample
@@ -116,27 +120,12 @@ static void fill_small_slot(const struct small *small, int row)
 static void part_of_row(const struct small *small, const unsigned char *const *rows,
                         unsigned char *out, size_t size)
 {
-    const size_t step = (size_t)small->in->format.channels;
-    const int bits = small->in->format.bits;
-    const size_t samples = size / (size_t)(bits / 8);
-    for (size_t x = 0; x < samples; x += CHUNK) {
-        const size_t count = samples - x < CHUNK ? samples - x : CHUNK;
-        const uint8_t *rows8[SIDES_MAX];
-        const gf_u16_any *rows16[SIDES_MAX];
-        for (int i = 0; i < small->sides; i++) {
-            rows8[i] = rows[i] + x;
-            rows16[i] = (const gf_u16_any *)rows[i] + x;
-        }
-        gf_u16_any *const wide_out = (gf_u16_any *)out + x;
-        if (small->radius == 1 && bits == 16)
-            median3_row_16(rows16, small->planes, small->room, wide_out, count, step);
-        else if (small->radius == 1)
-            median3_row_8(rows8, small->planes, small->room, out + x, count, step);
-        else if (bits == 16)
-            median5_row_16(rows16, small->planes, small->room, wide_out, count, step);
-        else
-            median5_row_8(rows8, small->planes, small->room, out + x, count, step);
-    }
+    const struct gf_format format = small->in->format;
+    (format.bits == 8    ? median_row_8
+     : format.bits == 16 ? median_row_16
+                         : median_row_32)(rows, small->radius, small->planes, small->room, out,
+                                          size / (size_t)(format.bits / 8),
+                                          (size_t)format.channels);
 }
 
 static struct gf_median_rows rows_from(const struct small *small, int first, int count)
@@ -148,6 +137,11 @@ static struct gf_median_rows rows_from(const struct small *small, int first, int
         rows.between[i] = row_of(small, first + i) + VECTOR - small->pad;
     }
     return rows;
+}
+
+static bool has_simd(const struct small *small)
+{
+    return small->in->format.bits <= 16 && gf_cpu_has(GF_CPU_VBMI);
 }
 
 static void four_rows(const struct small *small, int y, const struct gf_view *out)
@@ -163,7 +157,7 @@ static void four_rows(const struct small *small, int y, const struct gf_view *ou
 static void small_row(const struct small *small, int y, unsigned char *out)
 {
     const struct gf_median_rows rows = rows_from(small, y - small->radius, small->sides);
-    if (gf_cpu_has(GF_CPU_VBMI)) {
+    if (has_simd(small)) {
         gf_median_simd(small->radius, small->in->format.bits, &rows, out, small->row_bytes,
                        (int)small->pixel_bytes);
         return;
@@ -187,8 +181,7 @@ static void median_small_cpu(const struct gf_stage *stage, const struct gf_view 
     for (int row = out->y - small.radius; row < out->y + small.radius; row++)
         fill_small_slot(&small, row);
     int y = out->y;
-    for (; y + FOUR <= out->y + out->rows && small.radius == 1 && gf_cpu_has(GF_CPU_VBMI);
-         y += FOUR) {
+    for (; y + FOUR <= out->y + out->rows && small.radius == 1 && has_simd(&small); y += FOUR) {
         for (int i = 0; i < FOUR; i++)
             fill_small_slot(&small, y + 1 + i);
         four_rows(&small, y, out);
@@ -264,6 +257,8 @@ static size_t median_scratch(const struct gf_stage *stage, int rows)
     struct work work;
     if (is_small(stage))
         return carve_small(&(struct small){0}, NULL, stage);
+    if (stage->in.bits == 32)
+        return gf_median_ranks_scratch(stage, rows);
     const size_t size = carve(&work, NULL, stage);
     const size_t columns =
         may_have_columns(stage) ? gf_median_columns_scratch(stage->in, radius) : 0;
@@ -397,6 +392,10 @@ static void median_cpu(const struct gf_stage *stage, const struct gf_view *in,
         median_small_cpu(stage, in, out, scratch);
         return;
     }
+    if (stage->in.bits == 32) {
+        gf_median_ranks(stage, in, out, scratch);
+        return;
+    }
     if (may_have_columns(stage) && gf_cpu_has(GF_CPU_AVX2)) {
         const struct gf_median *const median = stage->params;
         gf_median_columns(in, out, median->radius, median->border, scratch);
@@ -431,12 +430,13 @@ const struct gf_filter gf_median_filter = {
     .synonyms = "denoise despeckle",
     .summary = "median of a square window",
     .definition = "The median of the (2 radius + 1)^2 samples around each sample, every channel by "
-                  "itself. Exact, in integers.",
+                  "itself. Exact; NaN is the largest.",
     GF_TAKES(struct gf_median,
              GF_PARAM_INT(struct gf_median, radius, 1, 1, GF_MEDIAN_RADIUS_MAX,
                           "in pixels: the window is 2 radius + 1 on a side"),
              GF_PARAM_BORDER(struct gf_median)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .within_alpha = true,
     .cost = {.pixel = -1, /* a straight line through the times measured for the radii 1, 2 and 5 */
              .tap = 0.16,
@@ -446,6 +446,9 @@ const struct gf_filter gf_median_filter = {
     .columns = median_radius,
     .cpu_scratch = median_scratch,
     .cpu = median_cpu,
+    .floats = median_cpu,
+    .floats_scratch = median_scratch,
+    .keys = GF_KEYS,
     .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT(
         "network", gf_median_cuda,

@@ -80,3 +80,9 @@ size_t gf_median_lists_scratch(int radius, int step);
  * GF_CPU_AVX2. */
 GF_X86_ONLY void gf_median_lists(int radius, int bits, int step, const unsigned char *const *rows,
                                  unsigned char *const *out, size_t size, void *scratch);
+
+/* Medians of large windows of keys of floats. The samples of a tile are replaced by their ranks
+ * among each other, of which the filter finds the medians as of 16 bits. */
+void gf_median_ranks(const struct gf_stage *stage, const struct gf_view *in,
+                     const struct gf_view *out, void *scratch);
+size_t gf_median_ranks_scratch(const struct gf_stage *stage, int rows);

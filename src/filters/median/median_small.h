@@ -66,6 +66,21 @@ GF_TARGET_CLONES static void SAMPLE_NAME(median5_row)(const SAMPLE_ANY *const *r
     }
 }
 
+/* Computes a row of medians of windows of 3x3 (radius 1) or 5x5, by chunks whose planes stay in the
+ * first-level cache. */
+static void SAMPLE_NAME(median_row)(const unsigned char *const *rows, int radius, void *planes,
+                                    size_t room, unsigned char *out, size_t samples, size_t step)
+{
+    for (size_t x = 0; x < samples; x += CHUNK) {
+        const SAMPLE_ANY *from[SIDES_MAX];
+        for (int i = 0; i < 2 * radius + 1; i++)
+            from[i] = (const SAMPLE_ANY *)(const void *)rows[i] + x;
+        (radius == 1 ? SAMPLE_NAME(median3_row)
+                     : SAMPLE_NAME(median5_row))(from, planes, room, (SAMPLE_ANY *)(void *)out + x,
+                                                 samples - x < CHUNK ? samples - x : CHUNK, step);
+    }
+}
+
 #undef SAMPLE
 #undef SAMPLE_ANY
 #undef SAMPLE_NAME

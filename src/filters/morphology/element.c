@@ -170,6 +170,8 @@ EXTREMES(least8, uint8_t, <)
 EXTREMES(largest8, uint8_t, >)
 EXTREMES(least16, gf_u16_any, <)
 EXTREMES(largest16, gf_u16_any, >)
+EXTREMES(least32, int32_t, <)
+EXTREMES(largest32, int32_t, >)
 
 /* For windows of 3, 5 .. WINDOW_MOST rows: the functions that compute one result row, and two. */
 struct extremes {
@@ -184,9 +186,11 @@ struct extremes {
             two_##name##_3, two_##name##_5, two_##name##_7, two_##name##_9, two_##name##_11 \
         } \
     }
-/* The functions by depth (8 or 16 bits), and by kind of extreme (least or largest). */
-static const struct extremes extremes[2][2] = {{BY_WINDOW(least8), BY_WINDOW(largest8)},
-                                               {BY_WINDOW(least16), BY_WINDOW(largest16)}};
+/* The functions by depth (8 or 16 bits, or 32 of keys), and by kind of extreme (least or
+ * largest). */
+static const struct extremes extremes[3][2] = {{BY_WINDOW(least8), BY_WINDOW(largest8)},
+                                               {BY_WINDOW(least16), BY_WINDOW(largest16)},
+                                               {BY_WINDOW(least32), BY_WINDOW(largest32)}};
 
 static int sample_count(const struct gf_morphology *morphology)
 {
@@ -298,7 +302,7 @@ void gf_morphology_small(const struct gf_morphology *morphology, bool dilates,
                          unsigned char *const *slots)
 {
     const struct gf_format format = out->format;
-    const struct extremes *const by = &extremes[format.bits == 16][dilates];
+    const struct extremes *const by = &extremes[format.bits / 16][dilates];
     const struct padded of = {morphology, format, gf_pixel_bytes(format)};
     if (morphology->is_rectangle)
         small_rectangle(&of, by, rows, out, slots);
@@ -359,6 +363,8 @@ EXTREMES_OF_TWO(largest8, uint8_t, >)
 EXTREMES_OF_TWO(least8, uint8_t, <)
 EXTREMES_OF_TWO(largest16, gf_u16_any, >)
 EXTREMES_OF_TWO(least16, gf_u16_any, <)
+EXTREMES_OF_TWO(largest32, int32_t, >)
+EXTREMES_OF_TWO(least32, int32_t, <)
 
 /* Sets to[i] to the extreme of to[i], a[i] and b[i]. */
 #define EXTREMES_OF_BOTH(name, type, compare) \
@@ -376,6 +382,8 @@ EXTREMES_OF_BOTH(largest_of_both8, uint8_t, >)
 EXTREMES_OF_BOTH(least_of_both8, uint8_t, <)
 EXTREMES_OF_BOTH(largest_of_both16, gf_u16_any, >)
 EXTREMES_OF_BOTH(least_of_both16, gf_u16_any, <)
+EXTREMES_OF_BOTH(largest_of_both32, int32_t, >)
+EXTREMES_OF_BOTH(least_of_both32, int32_t, <)
 
 typedef void extreme_function(const void *a, const void *b, void *to, size_t count);
 
@@ -384,10 +392,11 @@ struct operation {
     size_t sample_bytes;
 };
 
-/* The operations by depth (8 or 16 bits), and by kind of extreme (least or largest). */
-static const struct operation operations[2][2] = {
+/* The operations by depth, and by kind of extreme, as of `extremes`. */
+static const struct operation operations[3][2] = {
     {{least8, least_of_both8, 1}, {largest8, largest_of_both8, 1}},
-    {{least16, least_of_both16, 2}, {largest16, largest_of_both16, 2}}};
+    {{least16, least_of_both16, 2}, {largest16, largest_of_both16, 2}},
+    {{least32, least_of_both32, 4}, {largest32, largest_of_both32, 4}}};
 
 static void take(const struct operation *operation, const void *a, const void *b, void *to,
                  size_t bytes)
@@ -474,6 +483,16 @@ static void rectangle(const struct gf_morphology *morphology, const struct opera
                   gf_view_row(out, y));
 }
 
+/* Sets all samples of a row to the least one, or to the largest one; keys have a sign. */
+static void fill_row(unsigned char *row, size_t bytes, int bits, bool largest)
+{
+    const int32_t key = largest ? INT32_MAX : INT32_MIN;
+    if (bits < 32)
+        memset(row, largest ? 0xFF : 0, bytes);
+    for (size_t at = 0; bits == 32 && at < bytes; at += sizeof key)
+        memcpy(row + at, &key, sizeof key);
+}
+
 /* Computes the extremes of each input row's chords for all result rows whose element contains
  * them. */
 static void chords(const struct gf_morphology *morphology, bool dilates,
@@ -482,7 +501,7 @@ static void chords(const struct gf_morphology *morphology, bool dilates,
 {
     const int ry = morphology->ry;
     for (int y = out->y; y < out->y + out->rows; y++)
-        memset(gf_view_row(out, y), dilates ? 0 : 0xFF, work->row_bytes);
+        fill_row(gf_view_row(out, y), work->row_bytes, out->format.bits, !dilates);
     for (int i = 0; i < out->rows + 2 * ry; i++) {
         memcpy(work->row + work->pad, work->rows[i], work->row_bytes);
         gf_stencil_pad(work->row + work->pad, out->format.width, morphology->rx, work->pixel_bytes,
@@ -509,7 +528,7 @@ static void chords(const struct gf_morphology *morphology, bool dilates,
 void gf_morphology_cpu(const struct gf_morphology *morphology, bool dilates,
                        const struct gf_view *in, const struct gf_view *out, void *scratch)
 {
-    const struct operation *const operation = &operations[in->format.bits == 16][dilates];
+    const struct operation *const operation = &operations[in->format.bits / 16][dilates];
     struct work work;
     carve(&work, scratch, morphology->rx, morphology->ry, in->format, out->rows);
     memset(work.zeros, 0, work.row_bytes);

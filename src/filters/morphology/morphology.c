@@ -2,6 +2,7 @@
  * picture. */
 #include "base/cpu.h"
 #include "filters/morphology/element.h"
+#include "pixel/float_keys.h"
 #include "pixel/stencil.h"
 #include "stage/stage.h"
 
@@ -64,10 +65,11 @@ static size_t element_cuda_scratch(const struct gf_stage *stage, int rows)
 
 #define GF_ELEMENT_FILTER \
     GF_PARAMS(struct gf_element_params, element_params), \
-        .kind = GF_STENCIL, .within_alpha = true, .cost = {.pixel = 0.6, .row = 0.006}, \
-        .check = element_check, .radius = element_radius, \
+        .kind = GF_STENCIL, .takes_floats = true, .keys = GF_KEYS, .within_alpha = true, \
+        .cost = {.pixel = 0.6, .row = 0.006}, .check = element_check, .radius = element_radius, \
         .constants_size = sizeof(struct gf_morphology), .prepare = element_prepare, \
-        .cpu_scratch = element_cpu_scratch, .cuda_scratch = element_cuda_scratch
+        .cpu_scratch = element_cpu_scratch, .floats_scratch = element_cpu_scratch, \
+        .cuda_scratch = element_cuda_scratch
 
 /* dilate: takes the largest sample under a structuring element. */
 
@@ -85,10 +87,11 @@ const struct gf_filter gf_dilate_filter = {
     .summary = "the largest sample under a structuring element",
     .example = "dilate=3",
     .definition = "The largest of the samples at p - s for all s of the structuring element, every "
-                  "channel by itself. With border=edge the result is that of OpenCV's dilate and "
-                  "erode with their default border.",
+                  "channel by itself; NaN is the largest. With border=edge the result is that of "
+                  "OpenCV's dilate and erode with their default border.",
     GF_ELEMENT_FILTER,
     .cpu = dilate_cpu,
+    .floats = dilate_cpu,
     .cuda = GF_CUDA({GF_VARIANT("packed", gf_dilate_cuda, GF_ELEMENT_KERNELS)}),
     .fuses = element_fuses,
     .cuda_fused = GF_LAUNCHER(gf_dilate_cuda),
@@ -109,11 +112,13 @@ const struct gf_filter gf_erode_filter = {
     .synonyms = "erosion minimum min shrink",
     .summary = "the smallest sample under a structuring element",
     .example = "erode=3",
-    .definition = "The smallest of the samples at p + s for all s of the structuring element, "
-                  "every channel by itself. With border=edge the result is that of OpenCV's dilate "
-                  "and erode with their default border.",
+    .definition =
+        "The smallest of the samples at p + s for all s of the structuring element, "
+        "every channel by itself; NaN is the largest. With border=edge the result is that "
+        "of OpenCV's dilate and erode with their default border.",
     GF_ELEMENT_FILTER,
     .cpu = erode_cpu,
+    .floats = erode_cpu,
     .cuda = GF_CUDA({GF_VARIANT("packed", gf_erode_cuda, GF_ELEMENT_KERNELS)}),
     .fuses = element_fuses,
     .cuda_fused = GF_LAUNCHER(gf_erode_cuda),
@@ -218,17 +223,20 @@ static size_t cpu_scratch(const struct gf_stage *stage, int rows)
     return carve(&carver, stage->params, stage->in, rows, &first, &scratch);
 }
 
-#define SUBTRACT(name, type) \
+#define SUBTRACT(name, type, difference) \
     GF_TARGET_CLONES static void name(const void *from_, const void *what_, void *to_, \
                                       size_t count) \
     { \
         const type *const from = from_, *const what = what_; \
         type *const to = to_; \
         GF_INDEPENDENT for (size_t i = 0; i < count; i++) to[i] = \
-            (type)(from[i] > what[i] ? from[i] - what[i] : 0); \
+            (type)difference(from[i], what[i]); \
     }
-SUBTRACT(subtract8, uint8_t)
-SUBTRACT(subtract16, gf_u16_any)
+#define OF_LEVELS(a, b) ((a) > (b) ? (a) - (b) : 0)
+#define OF_KEYS(a, b) gf_key_of_float(gf_float_of_key(a) - gf_float_of_key(b))
+SUBTRACT(subtract8, uint8_t, OF_LEVELS)
+SUBTRACT(subtract16, gf_u16_any, OF_LEVELS)
+SUBTRACT(subtract32, int32_t, OF_KEYS)
 
 /* Computes both operations; the result of the second one goes to `out`. Returns the rows of the
  * first one. */
@@ -277,6 +285,8 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
                                               : original;
         if (format.bits == 8)
             subtract8(from, what, to, row_bytes);
+        else if (format.bits == 32)
+            subtract32(from, what, to, row_bytes / 4);
         else
             subtract16(from, what, to, row_bytes / 2);
         if (gf_has_alpha(format))
@@ -311,6 +321,8 @@ static const struct gf_filter opening_filter = {
     .name = "opening",
     GF_PARAMS(struct morphology, morphology_params),
     .kind = GF_STENCIL,
+    .takes_floats = true,
+    .keys = GF_KEYS,
     .within_alpha = true,
     .cost = {.pixel = 1.2, .row = 0.012},
     .radius = radius,
@@ -319,6 +331,8 @@ static const struct gf_filter opening_filter = {
     .cpu_scratch = cpu_scratch,
     .cuda_scratch = cuda_scratch,
     .cpu = opening_cpu,
+    .floats = opening_cpu,
+    .floats_scratch = cpu_scratch,
     .cuda = GF_CUDA({OPENING_KERNEL}),
     .fuses = fuses,
     .cuda_fused = GF_LAUNCHER(gf_morphology_cuda),
@@ -335,6 +349,7 @@ const struct gf_filter gf_morphology_filter = {
         "are clamped at 0 and keep alpha.",
     GF_PARAMS(struct morphology, morphology_params),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .cost = {.pixel = 1.4, .row = 0.012},
     .check = check,
     .expand = expand,
@@ -344,6 +359,9 @@ const struct gf_filter gf_morphology_filter = {
     .cpu_scratch = cpu_scratch,
     .cuda_scratch = cuda_scratch,
     .cpu = cpu,
+    .floats = cpu,
+    .floats_scratch = cpu_scratch,
+    .keys = GF_WIDE_KEYS,
     .cuda = GF_CUDA({OPENING_KERNEL}),
     .fuses = fuses,
     .cuda_fused = GF_LAUNCHER(gf_morphology_cuda),

@@ -67,7 +67,9 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     struct constants *const constants = stage->constants;
     struct gf_nlmeans *const nlmeans = &constants->nlmeans;
     const double side = 2 * asked->patch + 1, samples = side * side * stage->in.channels;
-    const double scale = stage->in.bits == 8 ? 255 : 65535.0 / (1 << GF_NLMEANS_SHORTER);
+    const double scale = gf_is_float(stage->in) ? 1
+                         : stage->in.bits == 8  ? 255
+                                                : 65535.0 / (1 << GF_NLMEANS_SHORTER);
     const double width = asked->h * scale;
     nlmeans->search = asked->search;
     nlmeans->patch = asked->patch;
@@ -90,17 +92,22 @@ enum {
     COMPARED = COLUMNS + 2 * GF_NLMEANS_PATCH_MAX
 };
 
-/* The samples of a tile and its surroundings, and sums for the tile's pixels. */
+/* The samples of a tile and its surroundings, and sums for the tile's pixels. Those of floats are
+ * differences from the pixel. */
 struct tile {
     uint16_t sample[4][LINES][PITCH];
+    float floats[4][LINES][PITCH];
     union {
         uint32_t of8[4][ROWS][COLUMNS]; /* for samples of 8 bits */
         uint64_t of16[4][ROWS][COLUMNS];
+        float of32[4][ROWS][COLUMNS];
     } sum;
     uint32_t weights[ROWS][COLUMNS];
+    float float_weights[ROWS][COLUMNS];
     /* for the current shift: squared differences in each row of a patch, and their sums over the
      * rows */
     uint32_t difference[SIDE_MAX][COMPARED], column[COMPARED], weight[COLUMNS];
+    float float_difference[SIDE_MAX][COMPARED];
     uint16_t steps[COMPARED]; /* the sums over the rows of 8 bits, rounded */
 };
 
@@ -121,6 +128,11 @@ static void fill_tile(struct tile *tile, const struct gf_nlmeans *nlmeans, const
             const int x = gf_border_index(x0 - reach + k, format.width, nlmeans->border);
             for (int c = 0; c < channels; c++) {
                 const size_t at = (size_t)x * (size_t)channels + (size_t)c;
+                if (format.bits == 32) {
+                    tile->floats[c][i][k] =
+                        x < 0 || y < 0 ? 0 : ((const float *)gf_view_row(in, y))[at];
+                    continue;
+                }
                 tile->sample[c][i][k] = x < 0 || y < 0 ? 0
                                         : format.bits == 8
                                             ? gf_view_row(in, y)[at]
@@ -130,6 +142,7 @@ static void fill_tile(struct tile *tile, const struct gf_nlmeans *nlmeans, const
     }
     memset(&tile->sum, 0, sizeof tile->sum);
     memset(tile->weights, 0, sizeof tile->weights);
+    memset(tile->float_weights, 0, sizeof tile->float_weights);
 }
 
 /* Compares a row with the same row at a shift. The differences replace the differences of the
@@ -181,6 +194,53 @@ GF_INLINE void find_weights16(const uint32_t *restrict column, const int side, i
     }
 }
 
+GF_INLINE void compare_floats(float (*restrict a)[LINES][PITCH], ptrdiff_t shift, ptrdiff_t at,
+                              const int channels, int count, float *restrict difference)
+{
+    for (int x = 0; x < count; x++) {
+        float sum = 0.0f;
+        for (int c = 0; c < channels; c++) {
+            const float *const v = &a[c][0][0] + at + x;
+            const float d = v[0] - v[shift];
+            sum = sum + d * d;
+        }
+        difference[x] = sum;
+    }
+}
+
+/* Adds row y of floats. Running sums would carry a NaN
+ * along. A weight below 2^-126 is 0, which no difference makes more of, and a NaN in a patch has
+ * that weight. */
+GF_INLINE void add_floats(struct tile *tile, const int side, float factor, ptrdiff_t shift,
+                          ptrdiff_t at, int y, const int channels, int columns)
+{
+    float column[COMPARED], weight[COLUMNS];
+    memcpy(column, tile->float_difference[y % side], (size_t)(columns + side - 1) * sizeof *column);
+    for (int i = 1; i < side; i++) {
+        const float *const row = tile->float_difference[(y + i) % side];
+        for (int x = 0; x < columns + side - 1; x++)
+            column[x] = column[x] + row[x];
+    }
+    memcpy(weight, column, (size_t)columns * sizeof *weight);
+    for (int i = 1; i < side; i++) {
+        for (int x = 0; x < columns; x++)
+            weight[x] = weight[x] + column[x + i];
+    }
+    for (int x = 0; x < columns; x++) {
+        const float power = weight[x] * (0.5f * factor);
+        weight[x] = gf_select(power, -126.0f, gf_exp2_coarse(power), 0.0f);
+    }
+    float *restrict const weights = tile->float_weights[y];
+    for (int x = 0; x < columns; x++)
+        weights[x] = weights[x] + weight[x];
+    for (int c = 0; c < channels; c++) {
+        const float *const v = &tile->floats[c][0][0] + at;
+        float *restrict const sum = tile->sum.of32[c][y];
+        for (int x = 0; x < columns; x++)
+            sum[x] = sum[x] + weight[x] * gf_select(weight[x], 0.0f, v[shift + x] - v[x], 0.0f);
+    }
+}
+
 /* Sets tile->weight for a row of pixels at the current shift. Callers pass a constant `side`, so
  * that the compiler unrolls the loops. */
 GF_INLINE void find_weights(struct tile *tile, const int side, int columns,
@@ -202,6 +262,15 @@ GF_INLINE void add_shift(struct tile *tile, const struct constants *constants, i
     memset(tile->column, 0, sizeof tile->column);
     memset(tile->difference, 0, sizeof tile->difference);
     for (int i = 0; i < rows + 2 * patch; i++) {
+        if (bits == 32) {
+            const ptrdiff_t at = (ptrdiff_t)(search + i) * PITCH + search;
+            compare_floats(tile->floats, shift, at, channels, columns + 2 * patch,
+                           tile->float_difference[i % side]);
+            if (i >= 2 * patch)
+                add_floats(tile, side, constants->nlmeans.factor, shift,
+                           at + patch - (ptrdiff_t)patch * PITCH, i - 2 * patch, channels, columns);
+            continue;
+        }
         compare_row(tile->sample, shift, (ptrdiff_t)(search + i) * PITCH + search,
                     bits == 8 ? 0 : GF_NLMEANS_SHORTER, channels, columns + 2 * patch,
                     tile->difference[i % side], tile->column);
@@ -239,7 +308,10 @@ GF_TARGET_CLONES static void add_shifts(struct tile *tile, const struct constant
     const int search = constants->nlmeans.search;
     for (int dy = -search; dy <= search; dy++) {
         for (int dx = -search; dx <= search; dx++) {
-            if (format.bits == 16)
+            if (format.bits == 32)
+                GF_BY_CHANNELS(format.channels, CHANNELS,
+                               add_shift(tile, constants, dx, dy, columns, rows, 32, CHANNELS))
+            else if (format.bits == 16)
                 GF_BY_CHANNELS(format.channels, CHANNELS,
                                add_shift(tile, constants, dx, dy, columns, rows, 16, CHANNELS))
             else if (format.channels == 3) /* pictures with alpha arrive in 16 bits */
@@ -250,18 +322,24 @@ GF_TARGET_CLONES static void add_shifts(struct tile *tile, const struct constant
     }
 }
 
+/* `reach`: the rows and columns of a tile on either side of its pixels. */
 static void put_tile(const struct tile *tile, const struct gf_view *out, int x0, int y0,
-                     int columns, int rows)
+                     int columns, int rows, int reach)
 {
     const int channels = out->format.channels;
     for (int y = 0; y < rows; y++) {
         unsigned char *const row = gf_view_row(out, y0 + y);
         for (int i = 0; i < columns * channels; i++) {
             const int x = i / channels, c = i % channels;
+            const size_t at = (size_t)x0 * (size_t)channels + (size_t)i;
+            if (out->format.bits == 32) {
+                ((float *)row)[at] = tile->floats[c][reach + y][reach + x] +
+                                     tile->sum.of32[c][y][x] / tile->float_weights[y][x];
+                continue;
+            }
             const float sum = out->format.bits == 8 ? (float)tile->sum.of8[c][y][x]
                                                     : (float)tile->sum.of16[c][y][x];
             const int v = gf_nlmeans_mean(sum, (float)(int32_t)tile->weights[y][x]);
-            const size_t at = (size_t)x0 * (size_t)channels + (size_t)i;
             if (out->format.bits == 8)
                 row[at] = (unsigned char)v;
             else
@@ -282,7 +360,8 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
             const int columns = width - x < COLUMNS ? width - x : COLUMNS;
             fill_tile(tile, &constants->nlmeans, in, x, y, columns, rows);
             add_shifts(tile, constants, columns, rows, stage->in);
-            put_tile(tile, out, x, y, columns, rows);
+            put_tile(tile, out, x, y, columns, rows,
+                     constants->nlmeans.search + constants->nlmeans.patch);
         }
     }
 }
@@ -300,7 +379,7 @@ const struct gf_filter gf_nlmeans_filter = {
         "0..1, the channels together. In 8 bits\n"
         "weights are squares of multiples of 1/180, near the exponential, and d consists of steps "
         "below h^2 / 80. In 16 bits weights are\n"
-        "rounded to 2^-15, and patches are compared by the upper 12.",
+        "rounded to 2^-15, and patches are compared by the upper 12. Floats follow the formula.",
     .example = "nlmeans=0.05",
     GF_TAKES(
         struct nlmeans,
@@ -314,6 +393,7 @@ const struct gf_filter gf_nlmeans_filter = {
                      "radius of the patches that are compared: 3 is 7x7"),
         GF_PARAM_BORDER(struct nlmeans)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .within_alpha = true,
     .cost = {.pixel = 1000},
     .radius = reach,
@@ -322,6 +402,8 @@ const struct gf_filter gf_nlmeans_filter = {
     .prepare = prepare,
     .cpu_scratch = scratch_bytes,
     .cpu = cpu,
+    .floats = cpu,
+    .floats_scratch = scratch_bytes,
     .cuda = GF_CUDA({GF_VARIANT("columns", gf_nlmeans_cuda,
                                 "two columns of pixels a thread; of 8 bits four shifts at once, "
                                 "weights in pairs of halves")}),

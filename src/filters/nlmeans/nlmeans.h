@@ -13,7 +13,8 @@ enum { GF_NLMEANS_SEARCH_MAX = 10, GF_NLMEANS_PATCH_MAX = 3 };
 struct gf_nlmeans {
     /* search, patch: radii in pixels of the search window and of a patch. */
     int search, patch, border;
-    float factor;  /* 16 bits: weight of a patch with the squared difference d: 2^(factor d / 2) */
+    float factor;  /* 16 bits and floats: the weight of a patch with the squared difference d is
+                    * 2^(factor d / 2) */
     int step_bits; /* 8 bits: distances are counted in steps of 2^step_bits, see below */
     float slope;
 };

@@ -33,10 +33,11 @@ static enum gf_status normalmap_prepare(struct gf_stage *stage, struct gf_error 
     return GF_OK;
 }
 
-/* Three rows of heights, each one pixel wider on both sides, and three rows of results. */
+/* Three rows of heights (int32_t, or float for floats), each one pixel wider on both sides, and
+ * three rows of results. */
 struct work {
     unsigned char *zeros;
-    int32_t *height[3];
+    void *height[3];
     float *normal[3];
 };
 
@@ -46,7 +47,7 @@ static size_t carve(struct work *work, void *base, struct gf_format format)
     const size_t width = (size_t)format.width;
     work->zeros = gf_carve(&carver, gf_row_bytes(format));
     for (int i = 0; i < 3; i++) {
-        work->height[i] = gf_carve(&carver, (width + 2) * sizeof **work->height);
+        work->height[i] = gf_carve(&carver, (width + 2) * sizeof(int32_t));
         work->normal[i] = gf_carve(&carver, width * sizeof **work->normal);
     }
     return carver.used;
@@ -82,35 +83,50 @@ GF_TARGET_CLONES static void heights(const void *row, struct gf_format format,
                                heights_of(row, BITS, CHANNELS, height, format.width)));
 }
 
+GF_TARGET_CLONES static void float_heights(const float *row, int channels, float *restrict height,
+                                           int width)
+{
+    for (ptrdiff_t x = 0; x < width; x++) {
+        const float *const v = row + channels * x;
+        height[x] = channels < 3 ? 256.0f * v[0] : 77.0f * v[0] + 150.0f * v[1] + 29.0f * v[2];
+    }
+}
+
 static void fill_heights(const struct gf_normalmap *normalmap, const struct work *work,
-                         const struct gf_view *in, int row, int32_t *height)
+                         const struct gf_view *in, int row, void *height)
 {
     const struct gf_format format = in->format;
     const unsigned char *from;
     gf_stencil_rows(in, row, 1, normalmap->border, work->zeros, &from);
-    heights(from, format, height + 1);
-    gf_stencil_pad(height + 1, format.width, 1, sizeof *height, normalmap->border);
+    if (format.bits == 32)
+        float_heights((const float *)from, format.channels, (float *)height + 1, format.width);
+    else
+        heights(from, format, (int32_t *)height + 1);
+    gf_stencil_pad((int32_t *)height + 1, format.width, 1, sizeof(int32_t), normalmap->border);
 }
 
-GF_TARGET_CLONES static void normals(const struct work *work, int width, float slope)
-{
-    const int32_t *const above = work->height[0], *const here = work->height[1];
-    const int32_t *const below = work->height[2];
-    float *restrict const red = work->normal[0];
-    float *restrict const green = work->normal[1];
-    float *restrict const blue = work->normal[2];
-    for (int i = 0; i < width; i++) {
-        const int gx =
-            above[i + 2] - above[i] + 2 * (here[i + 2] - here[i]) + below[i + 2] - below[i];
-        const int gy =
-            below[i] + 2 * below[i + 1] + below[i + 2] - above[i] - 2 * above[i + 1] - above[i + 2];
-        const float x = -(slope * (float)gx), y = -(slope * (float)gy);
-        const float reciprocal = 1.0f / sqrtf(gf_normal_square(x, y));
-        red[i] = x * reciprocal;
-        green[i] = y * reciprocal;
-        blue[i] = reciprocal;
+#define NORMALS(name, type) \
+    GF_TARGET_CLONES static void name(const struct work *work, int width, float slope) \
+    { \
+        const type *const above = work->height[0], *const here = work->height[1]; \
+        const type *const below = work->height[2]; \
+        float *restrict const red = work->normal[0]; \
+        float *restrict const green = work->normal[1]; \
+        float *restrict const blue = work->normal[2]; \
+        for (int i = 0; i < width; i++) { \
+            const type gx = \
+                above[i + 2] - above[i] + 2 * (here[i + 2] - here[i]) + below[i + 2] - below[i]; \
+            const type gy = below[i] + 2 * below[i + 1] + below[i + 2] - above[i] - \
+                            2 * above[i + 1] - above[i + 2]; \
+            const float x = -(slope * (float)gx), y = -(slope * (float)gy); \
+            const float reciprocal = 1.0f / sqrtf(gf_normal_square(x, y)); \
+            red[i] = x * reciprocal; \
+            green[i] = y * reciprocal; \
+            blue[i] = reciprocal; \
+        } \
     }
-}
+NORMALS(normals, int32_t)
+NORMALS(float_normals, float)
 
 #define STORE(name, type, half) \
     GF_TARGET_CLONES static void name(const struct work *work, type *restrict to, int width) \
@@ -152,6 +168,19 @@ GF_TARGET_CLONES static void store_alpha(const struct work *work, const struct g
     }
 }
 
+GF_TARGET_CLONES static void store_floats(const struct work *work, const float *in, int channels,
+                                          float *restrict to, int width)
+{
+    const bool has_alpha = channels % 2 == 0;
+    for (ptrdiff_t x = 0, at = 0; x < width; x++) {
+        const float alpha = has_alpha ? in[channels * x + channels - 1] : 1.0f;
+        for (int c = 0; c < 3; c++)
+            to[at++] = gf_normal_unrounded(work->normal[c][x], 0.5f) * alpha;
+        if (has_alpha)
+            to[at++] = alpha;
+    }
+}
+
 static void normalmap_cpu(const struct gf_stage *stage, const struct gf_view *in,
                           const struct gf_view *out, void *scratch)
 {
@@ -163,13 +192,16 @@ static void normalmap_cpu(const struct gf_stage *stage, const struct gf_view *in
     fill_heights(normalmap, &work, in, out->y - 1, work.height[1]);
     fill_heights(normalmap, &work, in, out->y, work.height[2]);
     for (int y = out->y; y < out->y + out->rows; y++) {
-        int32_t *const oldest = work.height[0];
+        void *const oldest = work.height[0];
         work.height[0] = work.height[1];
         work.height[1] = work.height[2];
         work.height[2] = oldest;
         fill_heights(normalmap, &work, in, y + 1, work.height[2]);
-        normals(&work, width, normalmap->slope);
-        if (gf_has_alpha(in->format))
+        (in->format.bits == 32 ? float_normals : normals)(&work, width, normalmap->slope);
+        if (in->format.bits == 32)
+            store_floats(&work, (const float *)gf_view_row(in, y), in->format.channels,
+                         (float *)gf_view_row(out, y), width);
+        else if (gf_has_alpha(in->format))
             store_alpha(&work, in, out, y);
         else if (in->format.bits == 8)
             store8(&work, gf_view_row(out, y), width);
@@ -193,6 +225,7 @@ const struct gf_filter gf_normalmap_filter = {
              GF_PARAM(struct normalmap, strength, 1, 0, 1000, "multiplies the slope"),
              GF_PARAM_BORDER(struct normalmap)),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .within_alpha = true,
     .cost = {.pixel = 0.8},
     .shape = normalmap_shape,
@@ -202,6 +235,8 @@ const struct gf_filter gf_normalmap_filter = {
     .prepare = normalmap_prepare,
     .cpu_scratch = normalmap_scratch,
     .cpu = normalmap_cpu,
+    .floats = normalmap_cpu,
+    .floats_scratch = normalmap_scratch,
     .cuda = GF_CUDA({GF_VARIANT(
         "tiled", gf_normalmap_cuda,
         "each height once, in shared memory and registers, rsqrtf corrected (Best Practices "

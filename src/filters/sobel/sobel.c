@@ -73,6 +73,7 @@ static size_t sobel_scratch(const struct gf_stage *stage, int rows)
     }
 COLUMNS(columns8, uint8_t, int16_t)
 COLUMNS(columns16, gf_u16_any, int32_t)
+COLUMNS(columns32, float, float)
 
 /* Computes a row of magnitudes. smooth and slope point to the row's first sample; the border begins
  * `channels` samples before it. The sum of squares is rounded once for 8-bit samples, and three
@@ -101,19 +102,22 @@ GF_TARGET_CLONES static void magnitudes8(int kernel, const int16_t *smooth, cons
         magnitudes8_by(1, 1, smooth, slope, channels, scale, out, count);
 }
 
-GF_TARGET_CLONES static void magnitudes16(int kernel, const int32_t *smooth, const int32_t *slope,
-                                          ptrdiff_t channels, float scale, gf_u16_any *restrict out,
-                                          ptrdiff_t count)
-{
-    const int side = gf_gradient_side(kernel), middle = gf_gradient_middle(kernel);
-    for (ptrdiff_t i = 0; i < count; i++) {
-        const float x = (float)(smooth[i + channels] - smooth[i - channels]);
-        const float y =
-            (float)(side * (slope[i - channels] + slope[i + channels]) + middle * slope[i]);
-        const float v = sqrtf(x * x + y * y) * scale;
-        out[i] = (uint16_t)gf_round_flat(v, 65535.0f);
+#define MAGNITUDES(name, sum, type, result) \
+    GF_TARGET_CLONES static void name(int kernel, const sum *smooth, const sum *slope, \
+                                      ptrdiff_t channels, float scale, type *restrict out, \
+                                      ptrdiff_t count) \
+    { \
+        const int side = gf_gradient_side(kernel), middle = gf_gradient_middle(kernel); \
+        for (ptrdiff_t i = 0; i < count; i++) { \
+            const float x = (float)(smooth[i + channels] - smooth[i - channels]); \
+            const float y = \
+                (float)(side * (slope[i - channels] + slope[i + channels]) + middle * slope[i]); \
+            const float v = sqrtf(x * x + y * y) * scale; \
+            out[i] = result; \
+        } \
     }
-}
+MAGNITUDES(magnitudes16, int32_t, gf_u16_any, (uint16_t)gf_round_flat(v, 65535.0f))
+MAGNITUDES(magnitudes32, float, float, v)
 
 static void sobel_row(const struct gf_sobel *sobel, const struct work *work,
                       const unsigned char *const *rows, struct gf_format format, unsigned char *to)
@@ -127,6 +131,9 @@ static void sobel_row(const struct gf_sobel *sobel, const struct work *work,
     unsigned char *const slope = (unsigned char *)work->slope + pixel;
     if (narrow)
         columns8(kernel, rows[0], rows[1], rows[2], (int16_t *)smooth, (int16_t *)slope, samples);
+    else if (format.bits == 32)
+        columns32(kernel, (const float *)rows[0], (const float *)rows[1], (const float *)rows[2],
+                  (float *)smooth, (float *)slope, samples);
     else
         columns16(kernel, (const gf_u16_any *)rows[0], (const gf_u16_any *)rows[1],
                   (const gf_u16_any *)rows[2], (int32_t *)smooth, (int32_t *)slope, samples);
@@ -135,6 +142,9 @@ static void sobel_row(const struct gf_sobel *sobel, const struct work *work,
     if (narrow)
         magnitudes8(kernel, (const int16_t *)smooth, (const int16_t *)slope, channels, sobel->scale,
                     to, (ptrdiff_t)samples);
+    else if (format.bits == 32)
+        magnitudes32(kernel, (const float *)smooth, (const float *)slope, channels, sobel->scale,
+                     (float *)to, (ptrdiff_t)samples);
     else
         magnitudes16(kernel, (const int32_t *)smooth, (const int32_t *)slope, channels,
                      sobel->scale, (gf_u16_any *)to, (ptrdiff_t)samples);
@@ -178,6 +188,7 @@ const struct gf_filter gf_sobel_filter = {
                              GF_WORDS("sobel", "scharr", "prewitt"),
                              "weights of the three differences: 1 2 1, 3 10 3 or 1 1 1")),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .cost = {.pixel = 0.8},
     .radius = sobel_radius,
     .columns = sobel_radius,
@@ -185,6 +196,8 @@ const struct gf_filter gf_sobel_filter = {
     .prepare = sobel_prepare,
     .cpu_scratch = sobel_scratch,
     .cpu = sobel_cpu,
+    .floats = sobel_cpu,
+    .floats_scratch = sobel_scratch,
     .cuda = GF_CUDA({GF_VARIANT(
         "rolling", gf_sobel_cuda,
         "three rows rolling through registers, rsqrtf corrected (Best Practices 11.1.3)")}),

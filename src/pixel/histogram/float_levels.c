@@ -1,5 +1,5 @@
-/* The levels of floats in histograms, and what is exact beside them: the extremes, and sums of the
- * significands of each exponent, which are integers and add up alike in any order. */
+/* The levels of floats in histograms, and what is exact beside them (stage/histogram.h): counts,
+ * and sums of the significands of each exponent, are integers and add up alike in any order. */
 #include <math.h>
 #include <string.h>
 
@@ -31,26 +31,16 @@ GF_TARGET_CLONES static void find_levels(const float *in, int n, int channels, b
 static void note(const float *value, const uint32_t *bin, int n, struct gf_histogram *histogram,
                  int channel)
 {
-    uint64_t unused[GF_EXACT] = {0};
-    uint64_t *const exact = gf_histogram_exact(histogram, channel), *const sums =
-                                                                        exact ? exact : unused;
+    uint64_t unused[GF_EXACT_UPPER];
+    uint64_t *const exact = gf_histogram_exact(histogram, channel);
+    uint64_t *const sums = exact ? exact : unused;
+    if (!exact)
+        memset(unused, 0, sizeof unused);
     float low = histogram->low[channel], high = histogram->high[channel];
     for (int i = 0; i < n; i++) {
         const float v = value[i];
         const uint32_t bits = gf_bits_of_float(v), exponent = bits >> 23 & 255;
         const uint64_t part = (bits & (SIGNIFICAND - 1)) | (exponent ? SIGNIFICAND : 0);
-<<<<<<< ours
-        histogram->low[channel] = v < histogram->low[channel] ? v : histogram->low[channel];
-        histogram->high[channel] = v > histogram->high[channel] ? v : histogram->high[channel];
-        if (sums)
-            sums[exponent] += bits >> 31 ? 0 - part : part;
-        if (sums && v > 0)
-            sums[GF_EXACT_UPPER + (bits >> GF_UPPER_SHIFT)]++;
-    }
-    else if (sums)
-    {
-        sums[v != v ? GF_EXACT_NAN : GF_EXACT_INFINITE]++;
-=======
         if (bin[i] > GF_FLOAT_LEVELS)
             continue;
         if (exponent == EXPONENTS) {
@@ -60,7 +50,8 @@ static void note(const float *value, const uint32_t *bin, int n, struct gf_histo
         low = v < low ? v : low;
         high = v > high ? v : high;
         sums[exponent] += bits >> 31 ? 0 - part : part;
->>>>>>> theirs
+        if (exact && v > 0)
+            exact[GF_EXACT_UPPER + (bits >> GF_UPPER_SHIFT)]++;
     }
     histogram->low[channel] = low;
     histogram->high[channel] = high;
