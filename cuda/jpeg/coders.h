@@ -46,7 +46,7 @@ uint64_t gf_jpeg_tiles_bytes(const struct gf_jpeg_decode_picture *picture);
 GF_C_END
 
 /* Encodes pictures in device memory as the scans of baseline JPEG files: exactly the bytes that
- * libjpeg-turbo writes for the same options. All pictures of a group share the launches, whatever
+ * the CPU writes for the same options. All pictures of a group share the launches, whatever
  * their sizes are. (cuda/jpeg/encoder.cu) */
 
 GF_C_BEGIN
@@ -55,12 +55,14 @@ struct gf_jpeg_encode_picture {
     struct gf_view in; /* RGB or gray of 8 bits, the whole picture, in device memory */
     int quality;       /* 1..GF_QUALITY_MAX */
     enum gf_subsampling subsampling; /* the subsampling for RGB */
-    /* The result: the entropy-coded bytes, stuffed and padded, without any marker. They are in
-     * pinned host memory, which the encoder owns, until its next run; if this run and the next one
-     * have several pictures, until the run after that. */
+    bool perceptual;                 /* by the encoder of codec/jpeg/jpeg_look.h */
+    /* The result: the entropy-coded bytes, stuffed and padded, without any marker; if `perceptual`
+     * is true, a struct gf_jpeg_own_codes is before them. They are in pinned host
+     * memory, which the encoder owns, until its next run; if this run and the next one have several
+     * pictures, until the run after that. */
     const unsigned char *scan;
     size_t size;
-    bool encoded; /* false: there is not enough memory, and libjpeg-turbo must encode the picture */
+    bool encoded; /* false: there is not enough memory, and the CPU must encode the picture */
 };
 
 /* The times of the kernels of a run, and of the copies of the scans. */
@@ -72,6 +74,7 @@ GF_CODER(jpeg_encode)
 
 /* Returns the bytes of device memory that a picture of a group needs, without the picture
  * itself. */
-uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling);
+uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling,
+                               bool perceptual);
 
 GF_C_END

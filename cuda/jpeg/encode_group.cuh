@@ -5,11 +5,18 @@
 #include <stdint.h>
 
 #include "codec/jpeg/jpeg_header.h"
+#include "codec/jpeg/jpeg_look.h"
 
 /* A thread block encodes a chunk: CHUNK_BLOCKS blocks of 8 x 8 samples, in whole MCUs that follow
  * one another in the scan. */
 enum { CHUNK_BLOCKS = 96, ENCODE_THREADS = 96 };
 enum { BLOCK_SAMPLES = 64, TABLES = 2, LANES = 32 };
+
+/* The distance between two blocks, in int16. With 72, eight threads that read the same 16 bytes of
+ * eight blocks have no bank conflict. */
+enum { COEFFICIENTS_PITCH = 72 };
+
+enum { CHUNK_VECTORS = CHUNK_BLOCKS * COEFFICIENTS_PITCH * sizeof(short) / sizeof(uint4) };
 
 /* The directions in which chroma is halved. */
 enum downsampling { COLUMNS_AND_ROWS, COLUMNS, WHOLE, DOWNSAMPLINGS };
@@ -33,7 +40,8 @@ using gray_shape = mcu_shape<1, 1, 1>;
 using shape_444 = mcu_shape<1, 1, 3>;
 using shape_422 = mcu_shape<2, 1, 3>;
 using shape_420 = mcu_shape<2, 2, 3>;
-enum { SHAPES = 4 };
+/* Pictures with codes of their own have shapes from SHAPES on: their steps are others. */
+enum { SHAPES = 4, ALL_SHAPES = 2 * SHAPES };
 
 /* The numbers by which a lane quantises its two coefficients of a block: see quantise(). */
 struct alignas(16) lane_quantiser {
@@ -79,6 +87,7 @@ struct encode_tables {
     struct lane_cosines cosines[LANES];
     struct lane_colours colours[DOWNSAMPLINGS][LANES];
     struct code_tables codes;
+    struct gf_look look[2][3]; /* of the perceptual encoder; [1]: chroma has half the columns */
 };
 
 struct encode_picture {
@@ -90,6 +99,11 @@ struct encode_picture {
     const struct encode_tables *tables;
     unsigned char *scan;
     uint64_t capacity; /* the bytes of room at `scan` */
+    unsigned lead;     /* bytes that the host puts before the scan */
+    /* With codes of the picture's own: where its coefficients are kept, and the number of each
+     * symbol, which the host replaces by the codes. */
+    uint4 *coefficients;
+    struct code_tables *own;
 };
 
 /* The results that a chunk publishes for later chunks. Each member is written at once, with a flag
@@ -124,7 +138,11 @@ struct scan_delivery {
     uint64_t *host_sizes; /* a copy of `sizes` in host memory */
 };
 
-void gf_jpeg_encode_tables(const struct gf_jpeg_tables *from, struct encode_tables *tables);
+void gf_jpeg_encode_tables(int quality, const struct gf_jpeg_tables *from,
+                           struct encode_tables *tables);
+/* Replaces the numbers of symbols by their codes. Returns false if libjpeg makes no codes of these
+ * numbers, either: all symbols then have codes of 16 bits. */
+bool gf_jpeg_encode_codes(struct code_tables *codes, int tables, struct gf_jpeg_own_codes *own);
 /* The blocks and the sides of an MCU of a shape, and the number of MCUs in a chunk. */
 struct encode_shape {
     int h, v, blocks, chunk_mcus;
@@ -135,6 +153,9 @@ struct encode_shape gf_jpeg_encode_shape(int shape);
 cudaError_t gf_jpeg_encode_load(void);
 cudaError_t gf_jpeg_deliver_load(void);
 cudaError_t gf_jpeg_encode_launch(int shape, const struct encode_group *group, cudaStream_t stream);
+/* Before it, for pictures with codes of their own: their coefficients, and the numbers of their
+ * symbols. */
+cudaError_t gf_jpeg_look_launch(int shape, const struct encode_group *group, cudaStream_t stream);
 cudaError_t gf_jpeg_deliver_launch(const struct scan_delivery *delivery, cudaStream_t stream);
 
 static __host__ __device__ __forceinline__ uint64_t scan_room(uint64_t size)

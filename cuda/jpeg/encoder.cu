@@ -1,5 +1,4 @@
-/* The encoder on the host: the tables of a quality, the scans' way to host memory, and rounds of
- * pictures. */
+/* The encoder on the host: the scans' way to host memory, and rounds of pictures. */
 #include <cuda_runtime.h>
 #include <string.h>
 
@@ -8,190 +7,6 @@
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/coders.h"
 #include "cuda/jpeg/encode_group.cuh"
-#include "cuda/jpeg/forward.cuh"
-
-/* Computes the tables for a quality in the form that the kernel reads. */
-
-/* Returns element (frequency, sample) of the matrix of libjpeg-turbo's integer DCT, in units of
- * 2^-13. The matrix is the product of libjpeg-turbo's rotations. */
-static int cosine(int frequency, int sample)
-{
-    static const int even[4][2] = {{8192, 8192}, {10703, 4433}, {8192, -8192}, {4433, -10704}};
-    static const int odd[4][4] = {{11363, 9633, 6437, 2260},
-                                  {9633, -2259, -11362, -6436},
-                                  {6437, -11362, 2261, 9633},
-                                  {2260, -6436, 9633, -11363}};
-    const int mirrored = sample < 4 ? sample : 7 - sample;
-    if (frequency % 2)
-        return sample < 4 ? odd[frequency / 2][mirrored] : -odd[frequency / 2][mirrored];
-    const int sign = frequency % 4 && mirrored > 1 ? -1 : 1;
-    const int column = mirrored == 0 || mirrored == 3 ? 0 : 1;
-    return sign * even[frequency / 2][column];
-}
-
-/* Returns `high` of the number 256 * high + low with low in -128..127. */
-static int high_part(int value)
-{
-    return (value + 128) >> 8;
-}
-
-static int low_part(int value)
-{
-    return value - 256 * high_part(value);
-}
-
-static unsigned pack(int a, int b, int c, int d)
-{
-    return (a & 255u) | (b & 255u) << 8 | (c & 255u) << 16 | (d & 255u) << 24;
-}
-
-static struct lane_cosines lane_cosines(int lane)
-{
-    const int frequency = lane / 4, row = lane % 2 * 4, column = lane % 4 * 2;
-    int high[4], low[4];
-    for (int i = 0; i < 4; i++) {
-        high[i] = high_part(cosine(frequency, row + i));
-        low[i] = low_part(cosine(frequency, row + i));
-    }
-    struct lane_cosines cosines = {};
-    cosines.rows[lane / 2 % 2].high = pack(high[0], high[1], high[2], high[3]);
-    cosines.rows[lane / 2 % 2].low = pack(low[0], low[1], low[2], low[3]);
-    cosines.start[2] = cosines.start[3] = (1 << (PASS1_SHIFT - 1)) + (PASS1_BIAS << PASS1_SHIFT) -
-                                          (frequency ? 0 : UNIT * CENTRE * 8);
-    const int a = cosine(frequency, column), b = cosine(frequency, column + 1);
-    cosines.columns_high = pack(0, high_part(a), 0, high_part(b));
-    cosines.columns_mixed = pack(high_part(a), low_part(a), high_part(b), low_part(b));
-    cosines.columns_low = pack(low_part(a), 0, low_part(b), 0);
-    return cosines;
-}
-
-/* The factors of R, G and B, in units of 2^-16. */
-static const int LUMA[3] = {19595, 38470, 7471}, BLUE[3] = {-11059, -21709, 32768},
-                 RED[3] = {32768, -27439, -5329};
-
-/* Returns `high` of the factor COLOUR_RADIX * high + low, with high and low in -128..127. */
-static int high_digit(int factor)
-{
-    const int above = factor + (factor < 0 ? -COLOUR_RADIX : COLOUR_RADIX) / 2;
-    return above / COLOUR_RADIX;
-}
-
-/* The number to which a sample's products are added: half a unit, and for chroma also the
- * centre. */
-enum { LUMA_START = 32768, CHROMA_START = (128 << 16) + 32767 };
-
-/* Returns the four factors by which the bytes 255, 1, 1, 1 of CONSTANT_BYTES are multiplied so that
- * the products add up to a part of `start`. They are additional rows of the matrix. The part is at
- * most 255 * 128 + 254. */
-static unsigned start_part(int start, int part)
-{
-    const int high = start / COLOUR_RADIX, value = part ? start - COLOUR_RADIX * high : high;
-    const int rest = value % 255, second = rest < 127 ? rest : 127;
-    return pack(value / 255, second, rest - second, 0);
-}
-
-/* Returns rows first to first + 3 of column `part` of the matrix for the sample of pixel
- * `pixel`. */
-static unsigned colour_part(const int factors[3], int pixel, int part, int first)
-{
-    int digits[4] = {0, 0, 0, 0};
-    for (int i = 0; i < 4; i++) {
-        const int at = first + i - 3 * pixel;
-        if (at < 0 || at > 2)
-            continue;
-        const int high = high_digit(factors[at]);
-        digits[i] = part ? factors[at] - COLOUR_RADIX * high : high;
-    }
-    return pack(digits[0], digits[1], digits[2], digits[3]);
-}
-
-/* Returns the pixel whose sample a lane gets from product i; -1: there is none. */
-static int pixel_of(int i, int lane, bool downsampled)
-{
-    if (i < 4)
-        return lane % 2 * 4 + i;
-    if (downsampled)
-        return i < 6 ? lane * 2 + i - 4 : -1;
-    return lane < 2 ? lane * 4 + i - 4 : -1;
-}
-
-/* Computes the tables of a lane. Lane i supplies column i / 4 of each matrix. The result of column
- * c is in lanes with lane % 4 equal to c / 2. */
-static struct lane_colours lane_colours(int lane, bool downsampled, bool both)
-{
-    struct lane_colours colours = {};
-    const int to = lane / 8, part = lane / 4 % 2, row = lane / 4;
-    for (int i = 0; i < COLOUR_PRODUCTS; i++) {
-        const int *const factors = i >= 4 ? RED : to < 2 ? LUMA : BLUE;
-        const int pixel = pixel_of(i, to, downsampled);
-        for (int j = 0; j < 2 && pixel >= 0; j++)
-            colours.parts[i][j] = colour_part(factors, pixel, part, 16 * j + lane % 4 * 4);
-        if (lane % 4 == 2)
-            colours.parts[i][1] = start_part(factors == LUMA ? LUMA_START : CHROMA_START, part);
-    }
-    const int odd = row % 2;
-    colours.half = odd ? 0x01010000 : 0x0101;
-    colours.odd = odd;
-    colours.blue = both ? row / 2 * 8 + lane % 2 * 2 + odd : row * 8 + lane % 2 * 2;
-    colours.red = BLOCK_SAMPLES + (both ? (row / 2 + 4 * odd) * 8 : row * 8) + lane % 4;
-    return colours;
-}
-
-/* Computes the lane's numbers for quantise(). They are correct for quotients down to -MULTIPLES and
- * a little below. */
-static struct lane_quantiser lane_quantiser(const struct gf_jpeg_tables *from, int table, int lane)
-{
-    enum { ONE = 1 << 20, LEAST = 1200 };
-    struct lane_quantiser quantiser = {};
-    for (int i = 0; i < 2; i++) {
-        const int natural = (lane % 4 * 2 + i) * 8 + lane / 4;
-        const int divisor = from->quantiser[table][natural];
-        quantiser.half[i] = 4 * divisor << PASS2_SHIFT;
-        quantiser.start[i] = quantiser.start[2 + i] = quantiser.half[i] + (1 << (PASS2_SHIFT - 1)) -
-                                                      (natural < 8 ? UNIT * PASS1_BIAS * 8 : 0);
-        quantiser.reciprocal[i] = (ONE + divisor - 1) / divisor;
-        quantiser.excess[i] = (LEAST / divisor + 1) * (quantiser.reciprocal[i] * divisor - ONE);
-        for (int place = 0; place < 64; place++) {
-            if (from->natural_order[place] == natural)
-                quantiser.place[i] = place;
-        }
-    }
-    return quantiser;
-}
-
-static unsigned code_entry(struct gf_jpeg_code code, int size)
-{
-    return (unsigned)code.bits << size << 5 | (unsigned)(code.length + size);
-}
-
-static void make_codes(const struct gf_jpeg_tables *from, int table, struct code_tables *codes)
-{
-    for (int symbol = 0; symbol < GF_JPEG_AC_SYMBOLS; symbol++) {
-        const int run = symbol >> 4, size = symbol & 15;
-        if (size)
-            codes->ac[table][run * 16 + 16 - size] = code_entry(from->ac[table][symbol], size);
-    }
-    codes->ac[table][END_OF_BLOCK] = code_entry(from->ac[table][0], 0);
-    codes->ac[table][ZERO_RUN] = code_entry(from->ac[table][0xf0], 0);
-    for (int size = 0; size < GF_JPEG_DC_SYMBOLS; size++)
-        codes->dc[table][16 - size] = code_entry(from->dc[table][size], size);
-}
-
-void gf_jpeg_encode_tables(const struct gf_jpeg_tables *from, struct encode_tables *tables)
-{
-    memset(tables, 0, sizeof *tables);
-    for (int table = 0; table < TABLES; table++) {
-        make_codes(from, table, &tables->codes);
-        for (int lane = 0; lane < LANES; lane++)
-            tables->quantisers[table][lane] = lane_quantiser(from, table, lane);
-    }
-    for (int lane = 0; lane < LANES; lane++) {
-        tables->cosines[lane] = lane_cosines(lane);
-        tables->colours[COLUMNS_AND_ROWS][lane] = lane_colours(lane, true, true);
-        tables->colours[COLUMNS][lane] = lane_colours(lane, true, false);
-        tables->colours[WHOLE][lane] = lane_colours(lane, false, false);
-    }
-}
 
 /* Writes the scans of a group to host memory, one after another, so that the host waits once and
  * copies nothing. */
@@ -207,6 +22,13 @@ static __device__ __forceinline__ uint64_t delivered_size(const struct scan_deli
     return size <= delivery.pictures[i].capacity ? size : 0;
 }
 
+static __device__ __forceinline__ uint64_t delivered_room(const struct scan_delivery &delivery,
+                                                          int i)
+{
+    const uint64_t size = delivered_size(delivery, i);
+    return size ? scan_room(delivery.pictures[i].lead + size) : 0;
+}
+
 /* Returns the bytes that the scans of all pictures before picture `index` need in host memory. All
  * threads call this function. */
 static __device__ uint64_t room_before(const struct scan_delivery &delivery, int index)
@@ -217,7 +39,7 @@ static __device__ uint64_t room_before(const struct scan_delivery &delivery, int
     __syncthreads();
     uint64_t own = 0;
     for (int i = threadIdx.x; i < index; i += DELIVER_THREADS)
-        own += scan_room(delivered_size(delivery, i));
+        own += delivered_room(delivery, i);
     if (own)
         atomicAdd(&sum, (unsigned long long)own);
     __syncthreads();
@@ -231,10 +53,10 @@ static __global__ void __launch_bounds__(DELIVER_THREADS)
     const uint64_t start = room_before(delivery, index), size = delivered_size(delivery, index);
     if (blockIdx.x == 0 && threadIdx.x == 0)
         delivery.host_sizes[index] = delivery.sizes[index];
-    if (start + scan_room(size) > delivery.room)
+    if (start + delivered_room(delivery, index) > delivery.room)
         return;
     const uint4 *const from = (const uint4 *)delivery.pictures[index].scan;
-    uint4 *const to = (uint4 *)(delivery.to + start);
+    uint4 *const to = (uint4 *)(delivery.to + start + delivery.pictures[index].lead);
     const uint64_t count = size / sizeof *to, first = blockIdx.x * DELIVER_THREADS + threadIdx.x;
     for (uint64_t i = first; i < count; i += (uint64_t)gridDim.x * DELIVER_THREADS)
         to[i] = from[i];
@@ -265,6 +87,7 @@ enum { QUALITIES = 101 };
 struct jpeg_part : encoder_part {
     int shape;
     unsigned chunks;
+    bool unfit;        /* its codes are too long */
     uint64_t capacity; /* the device memory for the picture's scan */
 };
 
@@ -276,7 +99,13 @@ struct gf_jpeg_encoder : encoder<jpeg_part> {
     struct encode_picture *pictures;
     uint64_t *sizes;
     uint64_t *device_sizes;
-    struct encode_group groups[SHAPES];
+    struct encode_group groups[ALL_SHAPES];
+    /* The pictures of the round from `first_own` on have codes of their own, which stand before
+     * their scans: `own` has one for each picture of the group. `symbols` has the numbers of the
+     * symbols, and then the codes as the kernel reads them. Both are in pinned memory. */
+    int first_own;
+    struct gf_jpeg_own_codes *own;
+    struct code_tables *symbols, *device_symbols;
     /* The stream on which a round of several pictures is delivered, and what it waits for. Scans
      * cross to the host while another thread's group is being encoded: with priority, since blocks
      * of a kernel otherwise wait until all blocks of those launched before have begun. */
@@ -301,10 +130,11 @@ static void count_mcus(struct gf_format format, const struct encode_shape *shape
 
 /* Returns the memory that a picture needs. The scan gets one byte for each sample, which is more
  * than photographs need at quality 100. */
-static struct jpeg_part part_of(struct gf_format format, enum gf_subsampling subsampling)
+static struct jpeg_part part_of(struct gf_format format, enum gf_subsampling subsampling,
+                                bool perceptual)
 {
     struct jpeg_part part = {};
-    part.shape = shape_of(format.channels, subsampling);
+    part.shape = shape_of(format.channels, subsampling) + (perceptual ? SHAPES : 0);
     const struct encode_shape shape = gf_jpeg_encode_shape(part.shape);
     int across, down;
     count_mcus(format, &shape, &across, &down);
@@ -316,13 +146,17 @@ static struct jpeg_part part_of(struct gf_format format, enum gf_subsampling sub
 
 static uint64_t part_bytes(const struct jpeg_part *part)
 {
+    const uint64_t coefficients = (uint64_t)part->chunks * CHUNK_VECTORS * sizeof(uint4),
+                   own = aligned(sizeof(struct code_tables)) + aligned(coefficients);
     return aligned(sizeof(struct encode_picture)) + aligned(sizeof(uint64_t)) +
-           aligned(part->chunks * sizeof(struct chunk_state)) + part->capacity;
+           aligned(part->chunks * sizeof(struct chunk_state)) + part->capacity +
+           (part->shape < SHAPES ? 0 : own);
 }
 
-extern "C" uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling)
+extern "C" uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling,
+                                          bool perceptual)
 {
-    const struct jpeg_part part = part_of(format, subsampling);
+    const struct jpeg_part part = part_of(format, subsampling, perceptual);
     return part_bytes(&part);
 }
 
@@ -342,6 +176,7 @@ static struct encode_picture describe(const struct gf_jpeg_encoder *encoder,
     count_mcus(picture->in.format, &shape, &to.mcus_across, &down);
     to.mcus = to.mcus_across * down;
     to.tables = encoder->tables + picture->quality;
+    to.lead = picture->perceptual ? sizeof *encoder->own : 0;
     to.capacity = part->capacity;
     return to;
 }
@@ -368,13 +203,15 @@ static int lay_out_shape(struct gf_jpeg_encoder *encoder,
     return placed;
 }
 
-/* Divides the device's memory: descriptions of the pictures, sizes, states of the chunks, scans.
- * Returns the bytes of the states. */
+/* Divides the device's memory: descriptions of the pictures, sizes, states of the chunks, numbers
+ * of symbols, scans, coefficients. Returns the bytes of the states. */
 static uint64_t lay_out(struct gf_jpeg_encoder *encoder,
                         const struct gf_jpeg_encode_picture *pictures, int count)
 {
     uint64_t chunks = 0;
-    for (int shape = 0, placed = 0; shape < SHAPES; shape++) {
+    for (int shape = 0, placed = 0; shape < ALL_SHAPES; shape++) {
+        if (shape == SHAPES)
+            encoder->first_own = placed;
         placed = lay_out_shape(encoder, pictures, count, shape, placed);
         chunks += encoder->groups[shape].chunks;
     }
@@ -385,16 +222,59 @@ static uint64_t lay_out(struct gf_jpeg_encoder *encoder,
     take(&arena, described, (uint64_t)encoder->placed);
     take(&arena, sizes, (uint64_t)encoder->placed);
     take(&arena, states, chunks);
+    take(&arena, encoder->device_symbols, (uint64_t)(encoder->placed - encoder->first_own));
     encoder->device_sizes = sizes;
-    for (int shape = 0; shape < SHAPES; shape++) {
+    for (int shape = 0; shape < ALL_SHAPES; shape++) {
         encoder->groups[shape].states = states;
         encoder->groups[shape].sizes = sizes;
         states += encoder->groups[shape].chunks;
         sizes += encoder->groups[shape].count;
     }
-    for (int i = 0; i < encoder->placed; i++)
-        take(&arena, encoder->pictures[i].scan, encoder->pictures[i].capacity);
+    for (int i = 0; i < encoder->placed; i++) {
+        struct encode_picture *const picture = encoder->pictures + i;
+        take(&arena, picture->scan, picture->capacity);
+        if (i < encoder->first_own)
+            continue;
+        take(&arena, picture->coefficients,
+             (uint64_t)encoder->parts[encoder->indices[i]].chunks * CHUNK_VECTORS);
+        picture->own = encoder->device_symbols + (i - encoder->first_own);
+    }
     return chunks * sizeof *states;
+}
+
+/* Launches a step of pictures of the shapes from `first` on. */
+static enum gf_status launch_shapes(const struct gf_jpeg_encoder *encoder, int first,
+                                    cudaError_t (*step)(int shape, const struct encode_group *group,
+                                                        cudaStream_t stream),
+                                    struct gf_error *error)
+{
+    for (int shape = first; shape < first + SHAPES; shape++) {
+        const struct encode_group *const group = encoder->groups + shape;
+        if (group->count)
+            GF_CUDA_TRY(step(shape, group, encoder->stream), encoder->device, error);
+    }
+    return GF_OK;
+}
+
+/* Encodes the pictures with codes of their own. The host makes the codes in between. */
+static enum gf_status launch_own(struct gf_jpeg_encoder *encoder, struct gf_error *error)
+{
+    const int count = encoder->placed - encoder->first_own;
+    const size_t bytes = (size_t)count * sizeof *encoder->symbols;
+    CODER_TRY(encoder, cudaMemsetAsync(encoder->device_symbols, 0, bytes, encoder->stream));
+    GF_TRY(launch_shapes(encoder, SHAPES, gf_jpeg_look_launch, error));
+    CODER_TRY(encoder, cudaMemcpyAsync(encoder->symbols, encoder->device_symbols, bytes,
+                                       cudaMemcpyDeviceToHost, encoder->stream));
+    CODER_TRY(encoder, gf_cuda_sleep(encoder->stream, encoder->ended));
+    for (int i = 0; i < count; i++) {
+        const int index = encoder->indices[encoder->first_own + i];
+        struct jpeg_part *const part = encoder->parts + index;
+        const int tables = part->shape == ALL_SHAPES - 1 ? 1 : TABLES;
+        part->unfit = !gf_jpeg_encode_codes(encoder->symbols + i, tables, encoder->own + index);
+    }
+    CODER_TRY(encoder, cudaMemcpyAsync(encoder->device_symbols, encoder->symbols, bytes,
+                                       cudaMemcpyHostToDevice, encoder->stream));
+    return launch_shapes(encoder, SHAPES, gf_jpeg_encode_launch, error);
 }
 
 static enum gf_status launch(struct gf_jpeg_encoder *encoder, uint64_t states,
@@ -407,11 +287,9 @@ static enum gf_status launch(struct gf_jpeg_encoder *encoder, uint64_t states,
     GF_CUDA_TRY(coder_mark(encoder, 0, encoder->stream), encoder->device, error);
     GF_CUDA_TRY(cudaMemsetAsync(encoder->groups[0].states, 0, states, encoder->stream),
                 encoder->device, error);
-    for (int shape = 0; shape < SHAPES; shape++) {
-        if (encoder->groups[shape].count)
-            GF_CUDA_TRY(gf_jpeg_encode_launch(shape, encoder->groups + shape, encoder->stream),
-                        encoder->device, error);
-    }
+    GF_TRY(launch_shapes(encoder, 0, gf_jpeg_encode_launch, error));
+    if (encoder->first_own < encoder->placed)
+        GF_TRY(launch_own(encoder, error));
     GF_CUDA_TRY(coder_mark(encoder, 1, encoder->stream), encoder->device, error);
     return GF_OK;
 }
@@ -473,10 +351,12 @@ static void note_scans(struct gf_jpeg_encoder *encoder)
             part->state = WAITING;
             continue;
         }
+        const unsigned lead = encoder->pictures[i].lead;
         part->state = ENDED;
         part->offset = encoder->coded_used;
-        part->size = encoder->sizes[i];
-        encoder->coded_used += scan_room(part->size);
+        part->size = part->unfit ? 0 : lead + encoder->sizes[i];
+        memcpy(encoder->coded.data + part->offset, encoder->own + encoder->indices[i], lead);
+        encoder->coded_used += scan_room(lead + encoder->sizes[i]);
     }
 }
 
@@ -485,11 +365,11 @@ static uint64_t room_for_scans(const struct gf_jpeg_encoder *encoder, bool encod
 {
     uint64_t room = 0;
     for (int i = 0; i < encoder->placed; i++) {
-        const uint64_t capacity = encoder->pictures[i].capacity;
+        const uint64_t capacity = encoder->pictures[i].capacity, lead = encoder->pictures[i].lead;
         if (!encoded)
-            room += scan_room(capacity / 8);
+            room += scan_room(lead + capacity / 8);
         else if (encoder->sizes[i] <= capacity)
-            room += scan_room(encoder->sizes[i]);
+            room += scan_room(lead + encoder->sizes[i]);
     }
     return room;
 }
@@ -522,7 +402,7 @@ static enum gf_status make_tables(struct gf_jpeg_encoder *encoder, int quality,
     struct encode_tables tables;
     if (!gf_jpeg_tables_make(quality, &from))
         return gf_fail_memory(error);
-    gf_jpeg_encode_tables(&from, &tables);
+    gf_jpeg_encode_tables(quality, &from, &tables);
     GF_CUDA_TRY(cudaMemcpyAsync(encoder->tables + quality, &tables, sizeof tables,
                                 cudaMemcpyHostToDevice, encoder->stream),
                 encoder->device, error);
@@ -536,15 +416,19 @@ static enum gf_status prepare(struct gf_jpeg_encoder *encoder,
                               struct gf_error *error)
 {
     const uint64_t described = aligned((uint64_t)count * sizeof *encoder->pictures),
-                   sizes = (uint64_t)count * sizeof *encoder->sizes;
+                   sizes = aligned((uint64_t)count * sizeof *encoder->sizes),
+                   own = (uint64_t)count * (sizeof *encoder->own + sizeof *encoder->symbols);
     if (count > 1)
         keep_results(encoder);
     GF_TRY(begin_group(encoder, count, error));
-    GF_TRY(coder_reserve_pinned(encoder, described + sizes, 0, count, error));
+    GF_TRY(coder_reserve_pinned(encoder, described + sizes + own, 0, count, error));
     encoder->pictures = (struct encode_picture *)encoder->pinned;
     encoder->sizes = (uint64_t *)(encoder->pinned + described);
+    encoder->own = (struct gf_jpeg_own_codes *)(encoder->pinned + described + sizes);
+    encoder->symbols = (struct code_tables *)(encoder->own + count);
     for (int i = 0; i < count; i++) {
-        encoder->parts[i] = part_of(pictures[i].in.format, pictures[i].subsampling);
+        encoder->parts[i] =
+            part_of(pictures[i].in.format, pictures[i].subsampling, pictures[i].perceptual);
         GF_TRY(make_tables(encoder, pictures[i].quality, error));
     }
     return GF_OK;

@@ -81,7 +81,8 @@ static uint64_t jpeg_decode_bytes(const struct gf_coder_picture *picture)
 
 static uint64_t jpeg_encode_bytes(const struct gf_coder_picture *picture)
 {
-    return gf_jpeg_encoder_bytes(picture->jpeg_encode.in.format, picture->jpeg_encode.subsampling);
+    const struct gf_jpeg_encode_picture *const jpeg = &picture->jpeg_encode;
+    return gf_jpeg_encoder_bytes(jpeg->in.format, jpeg->subsampling, jpeg->perceptual);
 }
 
 static uint64_t png_decode_bytes(const struct gf_coder_picture *picture)

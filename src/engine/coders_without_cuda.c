@@ -81,7 +81,8 @@ uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size,
     return size;
 }
 
-uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling)
+uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling,
+                               bool perceptual)
 {
     return (uint64_t)format.width;
 }

@@ -5,6 +5,7 @@
 #include "base/threads/times.h"
 #include "codec/common/checks.h"
 #include "codec/formats.h"
+#include "codec/jpeg/jpeg_perceptual.h"
 #include "codec/png/png_write.h"
 #include "engine/backend.h"
 #include "engine/layout.h"
@@ -362,8 +363,8 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
 static bool encodes_jpeg(struct gf_format format, const struct gf_options *options)
 {
     return format.bits == 8 && (format.channels == 1 || format.channels == 3) &&
-           !options->progressive && !options->optimize && !gf_options_fit(options) &&
-           options->jpeg_encoder == GF_JPEG_LIBJPEG;
+           !options->progressive && !gf_options_fit(options) &&
+           (!options->optimize || options->jpeg_encoder == GF_JPEG_PERCEPTUAL);
 }
 
 /* Whether the device can encode a PNG. Pictures with a palette are the CPU's. */
@@ -395,8 +396,13 @@ static void ask_for_jpeg(struct gf_coder_picture *picture, const struct gf_view 
                          const struct gf_options *options, struct writing *writing)
 {
     (void)writing;
+    const bool perceptual = options->jpeg_encoder == GF_JPEG_PERCEPTUAL;
     picture->jpeg_encode = (struct gf_jpeg_encode_picture){
-        .in = *in, .quality = options->quality, .subsampling = gf_subsampling_of(options)};
+        .in = *in,
+        .quality = options->quality,
+        .subsampling =
+            perceptual ? gf_jpeg_perceptual_subsampling(options) : gf_subsampling_of(options),
+        .perceptual = perceptual};
 }
 
 static void ask_for_png(struct gf_coder_picture *picture, const struct gf_view *in,

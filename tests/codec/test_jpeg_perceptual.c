@@ -2,6 +2,9 @@
  * same bytes for any number of threads. */
 #include "codec/codec_test.h"
 
+#include <jpeglib.h>
+
+#include "codec/jpeg/jpeg_header.h"
 #include "measure/ssimulacra2.h"
 
 /* Shades, edges and grain, as photographs have them. */
@@ -170,6 +173,94 @@ static void test_the_definition(void **state)
         fail_msg("the hash is %#llx", (unsigned long long)hash);
 }
 
+/* ---- the codes of a GPU's scans ---- */
+
+/* The table that libjpeg makes for a gray picture of blocks with one AC coefficient each, of which
+ * numbers[symbol] have that symbol. Adds the end of each block to `numbers`. */
+static struct gf_jpeg_huffman table_of_libjpeg(uint32_t *numbers)
+{
+    enum { ACROSS = 64 };
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    struct gf_jpeg_huffman table = {.counts = {0}};
+    unsigned char *data = NULL;
+    unsigned long size = 0;
+    JDIMENSION blocks = 0, next = 0;
+    for (int symbol = 1; symbol < GF_JPEG_AC_SYMBOLS; symbol++)
+        blocks += numbers[symbol];
+    const JDIMENSION rows = (blocks + ACROSS - 1) / ACROSS;
+    numbers[0] = rows * ACROSS;
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&jpeg);
+    jpeg_mem_dest(&jpeg, &data, &size);
+    jpeg.image_width = ACROSS * DCTSIZE;
+    jpeg.image_height = rows * DCTSIZE;
+    jpeg.input_components = 1;
+    jpeg.in_color_space = JCS_GRAYSCALE;
+    jpeg_set_defaults(&jpeg);
+    jpeg.optimize_coding = TRUE;
+#if JPEG_LIB_VERSION >= 70
+    jpeg.jpeg_width = jpeg.image_width;
+    jpeg.jpeg_height = jpeg.image_height;
+    jpeg.min_DCT_h_scaled_size = jpeg.min_DCT_v_scaled_size = DCTSIZE;
+#endif
+    jvirt_barray_ptr array =
+        jpeg.mem->request_virt_barray((j_common_ptr)&jpeg, JPOOL_IMAGE, TRUE, ACROSS, rows, 1);
+    jpeg_write_coefficients(&jpeg, &array);
+    for (int symbol = 1; symbol < GF_JPEG_AC_SYMBOLS; symbol++) {
+        for (uint32_t i = 0; i < numbers[symbol]; i++) {
+            JBLOCK *const block =
+                *jpeg.mem->access_virt_barray((j_common_ptr)&jpeg, array, next / ACROSS, 1, TRUE);
+            block[next++ % ACROSS][gf_jpeg_natural_order[1 + (symbol >> 4)]] =
+                (JCOEF)(1 << ((symbol & 15) - 1));
+        }
+    }
+    jpeg_finish_compress(&jpeg);
+    const JHUFF_TBL *const made = jpeg.ac_huff_tbl_ptrs[0];
+    int symbols = 0;
+    for (int length = 1; length <= 16; length++)
+        symbols += table.counts[length] = made->bits[length];
+    memcpy(table.symbols, made->huffval, (size_t)symbols);
+    jpeg_destroy_compress(&jpeg);
+    free(data);
+    return table;
+}
+
+/* Few symbols, symbols that are as frequent, and codes that have to be shortened. */
+static void test_codes(void **state)
+{
+    for (int kind = 0; kind < 12; kind++) {
+        uint32_t numbers[GF_JPEG_AC_SYMBOLS] = {0}, one = 1, other = 2;
+        unsigned seed = (unsigned)kind;
+        struct gf_jpeg_huffman own;
+        for (int i = 0; i < (kind ? 21 : 1); i++) {
+            const int symbol = (i * 7 % 15) << 4 | (1 + (i + kind) % 10);
+            const uint32_t number = kind % 3 == 1 ? one : 1 + next_random(&seed) % (kind % 3 + 2);
+            numbers[symbol] += number;
+            other += one;
+            one = other - one;
+        }
+        const struct gf_jpeg_huffman expected = table_of_libjpeg(numbers);
+        assert_true(gf_jpeg_codes_optimise(numbers, GF_JPEG_AC_SYMBOLS, &own));
+        assert_memory_equal(own.counts, expected.counts, sizeof own.counts);
+        assert_memory_equal(own.symbols, expected.symbols, sizeof own.symbols);
+    }
+}
+
+/* More than libjpeg counts, and codes that are longer than it has. */
+static void test_no_codes(void **state)
+{
+    uint32_t numbers[GF_JPEG_AC_SYMBOLS] = {0};
+    struct gf_jpeg_huffman table;
+    numbers[0] = 600000000;
+    assert_true(gf_jpeg_codes_optimise(numbers, GF_JPEG_AC_SYMBOLS, &table));
+    numbers[1] = 600000000;
+    assert_false(gf_jpeg_codes_optimise(numbers, GF_JPEG_AC_SYMBOLS, &table));
+    for (int i = 0; i < 40; i++)
+        numbers[i] = i < 2 ? (uint32_t)i + 1 : numbers[i - 1] + numbers[i - 2];
+    assert_false(gf_jpeg_codes_optimise(numbers, GF_JPEG_AC_SYMBOLS, &table));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +269,8 @@ int main(void)
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_the_definition),
+        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_no_codes),
     };
     return cmocka_run_group_tests_name("jpeg perceptual", tests, make_folder, remove_folder);
 }

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "codec/jpeg_files.h"
+#include "codec/perceptual_files.h"
 #include "codec/png_pictures.h"
 #include "cuda/heic/coders.h"
 #include "cuda/jpeg/coders.h"
@@ -195,7 +195,8 @@ enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
     return GF_OK;
 }
 
-uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling)
+uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling,
+                               bool perceptual)
 {
     assert_true(format.width > 0 && subsampling <= GF_SUBSAMPLING_444);
     return PICTURE_BYTES;
@@ -211,10 +212,12 @@ enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
     if (fake.encode_status)
         return gf_fail(error, fake.encode_status, "fake: encoding fails");
     for (int i = 0; i < count; i++) {
-        const struct jpeg_file file =
-            jpeg_encoded(&pictures[i].in, pictures[i].quality, pictures[i].subsampling);
+        struct jpeg_file file = (pictures[i].perceptual ? perceptual_encoded : jpeg_encoded)(
+            &pictures[i].in, pictures[i].quality, pictures[i].subsampling);
+        if (pictures[i].perceptual)
+            pictures[i].size = perceptual_coded(&file);
         files[i] = file.data;
-        pictures[i].scan = jpeg_scan(&file, &pictures[i].size);
+        pictures[i].scan = pictures[i].perceptual ? file.data : jpeg_scan(&file, &pictures[i].size);
         pictures[i].encoded = true;
         add(&fake.encoded, 1);
     }

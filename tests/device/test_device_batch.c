@@ -296,7 +296,8 @@ static bool note_part(void *context, double part)
     return true;
 }
 
-static void check_encoding(const char *chain, enum gf_file_format file_format, int png_level)
+static void check_encoding(const char *chain, enum gf_file_format file_format, int png_level,
+                           enum gf_jpeg_maker jpeg_encoder)
 {
     static const int shape[][4] = {{64, 48, 3, 8},  {61, 47, 1, 8}, {50, 30, 4, 8},
                                    {33, 20, 3, 16}, {80, 64, 3, 8}, {17, 90, 3, 8}};
@@ -307,6 +308,7 @@ static void check_encoding(const char *chain, enum gf_file_format file_format, i
     void *results[COUNT] = {NULL};
     size_t sizes[COUNT];
     options.png_level = png_level;
+    options.jpeg_encoder = jpeg_encoder;
     options.sandbox = GF_SANDBOX_OFF;
     options.device = GF_DEVICE_CUDA;
     assert_ok(chain, gf_pipeline_open(chain, &options, &gpu, &error), &error);
@@ -349,12 +351,13 @@ static void check_encoding(const char *chain, enum gf_file_format file_format, i
 static void test_encoding(void **state)
 {
     need_gpu();
-    check_encoding("", GF_FILE_JPEG, 1);
-    check_encoding("", GF_FILE_PNG, 1);
-    check_encoding("", GF_FILE_PNG, 6);
-    check_encoding("blur=1", GF_FILE_JPEG, 1);
-    check_encoding("resize=50%", GF_FILE_AUTO, 1);
-    check_encoding("trim=tolerance=0.1,invert", GF_FILE_PNG, 1);
+    check_encoding("", GF_FILE_JPEG, 1, GF_JPEG_LIBJPEG);
+    check_encoding("", GF_FILE_PNG, 1, GF_JPEG_LIBJPEG);
+    check_encoding("", GF_FILE_PNG, 6, GF_JPEG_LIBJPEG);
+    check_encoding("", GF_FILE_JPEG, 1, GF_JPEG_PERCEPTUAL);
+    check_encoding("blur=1", GF_FILE_JPEG, 1, GF_JPEG_LIBJPEG);
+    check_encoding("resize=50%", GF_FILE_AUTO, 1, GF_JPEG_LIBJPEG);
+    check_encoding("trim=tolerance=0.1,invert", GF_FILE_PNG, 1, GF_JPEG_LIBJPEG);
 }
 
 static void test_pictures_elsewhere(void **state)

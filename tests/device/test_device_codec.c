@@ -16,7 +16,9 @@ struct trial {
     const char *chain, *input, *output; /* defaults: blur,equalize, in.jpg, out.jpg */
     enum gf_codec codec;
     enum gf_subsampling subsampling;
-    int png_level; /* 0: the usual one */
+    enum gf_jpeg_maker jpeg_encoder;
+    bool optimize, progressive; /* of a JPEG */
+    int png_level;              /* 0: the usual one */
     bool png_palette;
     uint64_t memory_bytes, device_bytes;
     bool serial, in_memory, keeps_slow;
@@ -64,6 +66,9 @@ static struct gf_options options_of(const struct trial *trial)
     struct gf_options options = gf_options_default();
     options.device = GF_DEVICE_CPU; /* does not start a real one */
     options.subsampling = trial->subsampling;
+    options.jpeg_encoder = trial->jpeg_encoder;
+    options.optimize = trial->optimize;
+    options.progressive = trial->progressive;
     options.png_level = trial->png_level ? trial->png_level : options.png_level;
     options.png_palette = trial->png_palette;
     options.timeout_s = trial->timeout_s;
@@ -269,6 +274,26 @@ static void test_conversion(void **state)
     run_trial(&other);
     assert_same_result(&other);
     assert_int_equal(fake.decoded, 0);
+}
+
+/* A perceptual JPEG has tables of its own behind the metadata. One of several scans is the CPU's.
+ */
+static void test_perceptual(void **state)
+{
+    static const char *const inputs[] = {"in.jpg", "gray.jpg", "in.ppm"};
+    reset_fake();
+    for (int i = 0; i < 18; i++) {
+        struct trial trial = {.chain = i % 2 ? "blur=2" : "",
+                              .input = inputs[i / 2 % 3],
+                              .subsampling = i / 6 ? GF_SUBSAMPLING_AUTO : GF_SUBSAMPLING_422,
+                              .jpeg_encoder = GF_JPEG_PERCEPTUAL,
+                              .optimize = i % 3 == 0,
+                              .progressive = i / 6 == 2};
+        run_trial(&trial);
+        assert_same_result(&trial);
+        assert_int_equal(trial.warnings, 0);
+        assert_int_equal(fake.encoded, trial.chain[0] || i / 2 % 3 < 2 ? !trial.progressive : 0);
+    }
 }
 
 /* A picture with alpha is flattened before the device encodes it. Where the chain finds a box, its
@@ -953,6 +978,7 @@ int main(void)
         cmocka_unit_test(test_limited),
         cmocka_unit_test(test_one_end),
         cmocka_unit_test(test_conversion),
+        cmocka_unit_test(test_perceptual),
         cmocka_unit_test(test_gives_way),
         cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_lent_memory),

@@ -1,10 +1,10 @@
-/* JPEG encoded on a GPU against the scans that libjpeg-turbo writes: every quality, subsampling,
- * gray, sizes around those of blocks and MCUs, groups of unlike pictures, little memory. Skipped
- * where there is no GPU. */
+/* JPEG encoded on a GPU against the scans that libjpeg-turbo writes, and against the perceptual
+ * encoder's on the CPU: every quality, subsampling, gray, sizes around those of blocks and MCUs,
+ * groups of unlike pictures, little memory. Skipped where there is no GPU. */
 #include "gpu_test.h"
 
 #ifdef GF_WITH_CUDA
-#include "codec/jpeg_files.h"
+#include "codec/perceptual_files.h"
 #include "cuda/jpeg/coders.h"
 
 enum { CONTENTS = 5, GROUP = 60, FITS = 1 << 28 };
@@ -13,8 +13,9 @@ struct sample {
     struct gf_image image;
     int quality;
     enum gf_subsampling subsampling;
+    bool perceptual;
     struct jpeg_file file;
-    const unsigned char *scan; /* of the file */
+    const unsigned char *scan; /* of the file; before it the tables of its codes, if perceptual */
     size_t size;
 };
 
@@ -61,6 +62,18 @@ static struct sample sample_of(int width, int height, int kind, int quality, int
     return sample;
 }
 
+static struct sample perceptual_of(int width, int height, int kind, int quality, int content)
+{
+    struct sample sample = sample_of(width, height, kind, quality, content);
+    const struct gf_view view = gf_image_view(&sample.image);
+    free(sample.file.data);
+    sample.perceptual = true;
+    sample.file = perceptual_encoded(&view, quality, sample.subsampling);
+    sample.size = perceptual_coded(&sample.file);
+    sample.scan = sample.file.data;
+    return sample;
+}
+
 /* ---- comparing ---- */
 
 static void check_scan(const struct sample *sample, const struct gf_jpeg_encode_picture *picture)
@@ -83,7 +96,8 @@ static int check_group(struct sample *samples, int count, uint64_t memory, bool 
     for (int i = 0; i < count; i++)
         pictures[i] = (struct gf_jpeg_encode_picture){.in = upload(&samples[i].image),
                                                       .quality = samples[i].quality,
-                                                      .subsampling = samples[i].subsampling};
+                                                      .subsampling = samples[i].subsampling,
+                                                      .perceptual = samples[i].perceptual};
     assert_ok("create", gf_jpeg_encoder_create(0, memory, &encoder, &error), &error);
     assert_ok("run", gf_jpeg_encoder_run(encoder, pictures, count, &error), &error);
     for (int i = 0; i < count; i++) {
@@ -158,18 +172,83 @@ static void test_little_memory(void **state)
     struct sample samples[8];
     for (int i = 0; i < 8; i++)
         samples[i] = sample_of(100 + i, 100, i % 4, 80, 3);
-    const uint64_t largest = gf_jpeg_encoder_bytes(format_of(107, 100, 3, 8), GF_SUBSAMPLING_444);
+    const struct gf_format format = format_of(107, 100, 3, 8);
+    const uint64_t largest = gf_jpeg_encoder_bytes(format, GF_SUBSAMPLING_444, false);
     assert_int_equal(check_group(samples, 8, largest, true), 8);
+    for (int i = 0; i < 8; i++)
+        samples[i] = perceptual_of(100 + i, 100, i % 4, 80, 3);
+    assert_int_equal(check_group(samples, 8, largest, false), 0);
+    for (int i = 0; i < 8; i++)
+        samples[i] = perceptual_of(100 + i, 100, i % 4, 80, 3);
+    assert_int_equal(
+        check_group(samples, 8, gf_jpeg_encoder_bytes(format, GF_SUBSAMPLING_444, true), true), 8);
     struct sample two[] = {sample_of(300, 300, 0, 80, 3), sample_of(50, 50, 0, 80, 3)};
     assert_int_equal(check_group(two, 2, largest, false), 1);
+}
+
+/* Every size, from a group to the next with other qualities; some pictures are libjpeg's. */
+static void test_perceptual_sizes(void **state)
+{
+    static const int sides[] = {1, 2, 7, 8, 9, 15, 16, 17, 33, 130};
+    enum { SIDES = sizeof sides / sizeof *sides };
+    need_gpu();
+    struct sample samples[GROUP];
+    int count = 0;
+    for (int i = 0; i < SIDES * SIDES * 4; i++) {
+        const int width = sides[i / 4 % SIDES], height = sides[i / 4 / SIDES];
+        samples[count++] =
+            (i % 11 ? perceptual_of : sample_of)(width, height, i % 4, 30 + i % 66, i % CONTENTS);
+        if (count == GROUP)
+            count -= check_group(samples, count, FITS, true);
+    }
+    check_group(samples, count, FITS, true);
+}
+
+static void test_perceptual_qualities(void **state)
+{
+    need_gpu();
+    struct sample samples[GROUP];
+    int count = 0;
+    for (int quality = 1; quality <= GF_QUALITY_MAX; quality += quality < 90 ? 7 : 1) {
+        for (int kind = 0; kind < 4; kind++) {
+            for (int content = 0; content < CONTENTS; content++) {
+                samples[count++] = perceptual_of(83, 45, kind, quality, content);
+                if (count == GROUP)
+                    count -= check_group(samples, count, FITS, true);
+            }
+        }
+    }
+    check_group(samples, count, FITS, true);
+}
+
+/* Chunks that go on in the next row of MCUs, and scans that are longer than expected. */
+static void test_perceptual_large(void **state)
+{
+    need_gpu();
+    struct sample samples[] = {perceptual_of(unless_small(1999, 499), 333, 0, 90, 4),
+                               perceptual_of(40, unless_small(65500, 6550), 0, 85, 3),
+                               perceptual_of(unless_small(65500, 6550), 9, 1, 75, 4),
+                               perceptual_of(unless_small(1920, 392), 308, 2, 95, 3),
+                               perceptual_of(unless_small(2048, 404), 310, 3, 60, 4),
+                               perceptual_of(500, 300, 2, 100, 1),
+                               perceptual_of(500, 300, 0, 100, 0),
+                               perceptual_of(500, 300, 1, 100, 1),
+                               perceptual_of(500, 300, 3, 100, 1),
+                               perceptual_of(1000, 700, 0, 90, 2)};
+    check_group(samples, sizeof samples / sizeof *samples, FITS, true);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_qualities),     cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_large),         cmocka_unit_test(test_long_scans),
+        cmocka_unit_test(test_qualities),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_long_scans),
         cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_perceptual_sizes),
+        cmocka_unit_test(test_perceptual_qualities),
+        cmocka_unit_test(test_perceptual_large),
     };
     return cmocka_run_group_tests_name("jpeg_encoder", tests, NULL, NULL);
 }

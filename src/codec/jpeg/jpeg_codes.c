@@ -437,6 +437,93 @@ void gf_jpeg_codes_make(const uint8_t *counts, const uint8_t *symbols, int symbo
     }
 }
 
+/* Returns the rarest tree but `other`; of several the last. */
+static int rarest(const int64_t *numbers, int count, int other)
+{
+    int found = -1;
+    for (int i = 0; i < count; i++) {
+        if (i != other && (found < 0 || numbers[i] <= numbers[found]))
+            found = i;
+    }
+    return found;
+}
+
+/* Joins the two rarest trees until one is left. Returns how far the first nodes are below its
+ * top. */
+static void join(int64_t *numbers, int count, int *length)
+{
+    int node[GF_JPEG_AC_SYMBOLS + 1], above[2 * GF_JPEG_AC_SYMBOLS + 1] = {0}, nodes = count;
+    for (int i = 0; i < count; i++)
+        node[i] = i;
+    for (; count > 1; count--) {
+        const int a = rarest(numbers, count, -1), b = rarest(numbers, count, a);
+        numbers[a] += numbers[b];
+        above[node[a]] = above[node[b]] = nodes;
+        node[a] = nodes++;
+        for (int i = b; i < count - 1; i++) {
+            numbers[i] = numbers[i + 1];
+            node[i] = node[i + 1];
+        }
+    }
+    length[nodes - 1] = 0;
+    for (int i = nodes - 2; i >= 0; i--)
+        length[i] = length[above[i]] + 1;
+}
+
+/* Makes codes longer than 16 bits shorter: two of them move below a shorter code, as ITU-T T.81,
+ * K.3, has it. */
+static void shorten(int *counts, int longest)
+{
+    for (int length = longest; length > 16; length--) {
+        while (counts[length]) {
+            int from = length - 2;
+            while (!counts[from])
+                from--;
+            counts[length] -= 2;
+            counts[length - 1]++;
+            counts[from + 1] += 2;
+            counts[from]--;
+        }
+    }
+}
+
+bool gf_jpeg_codes_optimise(const uint32_t *numbers, int symbols, struct gf_jpeg_huffman *table)
+{
+    enum { SYMBOLS = GF_JPEG_AC_SYMBOLS + 1, LONGEST = 32, MOST = 1000000000 };
+    int64_t all = 0, tree[SYMBOLS];
+    int symbol[SYMBOLS], length[2 * SYMBOLS], counts[LONGEST + 1] = {0}, count = 0;
+    for (int i = 0; i <= symbols; i++) {
+        /* The last one takes the code of ones alone, which JPEG does not allow. */
+        tree[count] = i < symbols ? numbers[i] : 1;
+        symbol[count] = i;
+        all += tree[count];
+        count += tree[count] > 0;
+    }
+    if (all > MOST)
+        return false;
+    join(tree, count, length);
+    for (int i = 0; i < count; i++) {
+        if (length[i] > LONGEST)
+            return false;
+        counts[length[i]]++;
+    }
+    shorten(counts, LONGEST);
+    int longest = 16;
+    while (!counts[longest])
+        longest--;
+    counts[longest]--;
+    memset(table, 0, sizeof *table);
+    for (int bits = 1, next = 0; bits <= LONGEST; bits++) {
+        if (bits <= 16)
+            table->counts[bits] = (unsigned char)counts[bits];
+        for (int i = 0; i < count - 1; i++) {
+            if (length[i] == bits)
+                table->symbols[next++] = (unsigned char)symbol[i];
+        }
+    }
+    return true;
+}
+
 static void make(struct asked *asked, int quality, struct gf_jpeg_tables *tables)
 {
     struct jpeg_compress_struct *const jpeg = &asked->jpeg;

@@ -88,6 +88,17 @@ struct gf_jpeg_code {
 void gf_jpeg_codes_make(const uint8_t *counts, const uint8_t *symbols, int symbols_end,
                         struct gf_jpeg_code *codes);
 
+/* Makes the table that libjpeg makes for the numbers of the symbols, one of which is not 0. False
+ * if there are more than libjpeg can count, or codes are so long that it fails. */
+bool gf_jpeg_codes_optimise(const uint32_t *numbers, int symbols, struct gf_jpeg_huffman *table);
+
+/* The tables of a scan's own codes, which a GPU's coded bytes begin with: a multiple of 16 bytes.
+ * Index 0 is for gray and luma, 1 for chroma. */
+struct gf_jpeg_own_codes {
+    struct gf_jpeg_huffman dc[2], ac[2];
+    unsigned char unused[12];
+};
+
 /* The tables. Index 0 is for gray and luma, 1 for chroma. */
 struct gf_jpeg_tables {
     uint16_t quantiser[2][64]; /* the quantisers in natural order */

@@ -9,10 +9,12 @@
 #pragma once
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/elementary.h"
 #include "base/host_device.h"
+#include "codec/jpeg/jpeg_header.h"
 
 /* Always inlined: what a clone for newer processors calls would be code for old ones. */
 #define GF_LOOK_FORMULA GF_HOST_DEVICE __attribute__((always_inline))
@@ -99,41 +101,47 @@ GF_LOOK_FORMULA float gf_look_correct(float y, float cb, float cr, float seen_cb
 
 /* ---- the DCT ---- */
 
-/* Transforms eight values that are GF_LOOK_SIDE apart, as are the results. A block is transformed
- * by columns, transposed, and transformed by columns again. */
-GF_LOOK_FORMULA void gf_look_dct(const float *from, float *to)
+/* Transforms eight values that are so many elements apart, as are the results. A block is
+ * transformed by columns, and the results by rows. */
+GF_LOOK_FORMULA void gf_look_dct(const float *from, float *to, int apart)
 {
     /* cos(i pi / 16) / 2 */
     const float c1 = 0.490392640f, c2 = 0.461939766f, c3 = 0.415734806f, c4 = 0.353553391f,
                 c5 = 0.277785117f, c6 = 0.191341716f, c7 = 0.0975451610f;
-    const float s0 = from[0] + from[56], s1 = from[8] + from[48], s2 = from[16] + from[40],
-                s3 = from[24] + from[32], d0 = from[0] - from[56], d1 = from[8] - from[48],
-                d2 = from[16] - from[40], d3 = from[24] - from[32];
+    const float s0 = from[0] + from[7 * apart], s1 = from[apart] + from[6 * apart],
+                s2 = from[2 * apart] + from[5 * apart], s3 = from[3 * apart] + from[4 * apart],
+                d0 = from[0] - from[7 * apart], d1 = from[apart] - from[6 * apart],
+                d2 = from[2 * apart] - from[5 * apart], d3 = from[3 * apart] - from[4 * apart];
     const float e0 = s0 + s3, e1 = s1 + s2, e2 = s1 - s2, e3 = s0 - s3;
     to[0] = (e0 + e1) * c4;
-    to[8] = (c1 * d0 + c3 * d1) + (c5 * d2 + c7 * d3);
-    to[16] = c2 * e3 + c6 * e2;
-    to[24] = (c3 * d0 - c7 * d1) - (c1 * d2 + c5 * d3);
-    to[32] = (e0 - e1) * c4;
-    to[40] = (c5 * d0 - c1 * d1) + (c7 * d2 + c3 * d3);
-    to[48] = c6 * e3 - c2 * e2;
-    to[56] = (c7 * d0 - c5 * d1) + (c3 * d2 - c1 * d3);
+    to[apart] = (c1 * d0 + c3 * d1) + (c5 * d2 + c7 * d3);
+    to[2 * apart] = c2 * e3 + c6 * e2;
+    to[3 * apart] = (c3 * d0 - c7 * d1) - (c1 * d2 + c5 * d3);
+    to[4 * apart] = (e0 - e1) * c4;
+    to[5 * apart] = (c5 * d0 - c1 * d1) + (c7 * d2 + c3 * d3);
+    to[6 * apart] = c6 * e3 - c2 * e2;
+    to[7 * apart] = (c7 * d0 - c5 * d1) + (c3 * d2 - c1 * d3);
 }
 
 /* ---- activity ---- */
 
-/* Returns the factor of what a bit is worth in a block of luma, of its samples: it grows with their
- * standard deviation. */
-GF_LOOK_FORMULA float gf_look_busy(const float *samples, int pitch)
+/* The sums of a row of samples, and of their squares. */
+GF_LOOK_FORMULA float gf_look_sum(const float *v)
+{
+    return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+}
+
+GF_LOOK_FORMULA float gf_look_squares(const float *v)
+{
+    return ((v[0] * v[0] + v[1] * v[1]) + (v[2] * v[2] + v[3] * v[3])) +
+           ((v[4] * v[4] + v[5] * v[5]) + (v[6] * v[6] + v[7] * v[7]));
+}
+
+/* Returns the factor of what a bit is worth in a block of luma. It grows with the standard
+ * deviation of the samples, of which the arguments are the sums over the rows, from the first. */
+GF_LOOK_FORMULA float gf_look_busy(float sum, float squares)
 {
     const float flat = 1.6f, usual = 10.0f, greatest = 5.0f;
-    float sum = 0, squares = 0;
-    for (int y = 0; y < GF_LOOK_SIDE; y++) {
-        const float *const v = samples + y * pitch;
-        sum += ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
-        squares += ((v[0] * v[0] + v[1] * v[1]) + (v[2] * v[2] + v[3] * v[3])) +
-                   ((v[4] * v[4] + v[5] * v[5]) + (v[6] * v[6] + v[7] * v[7]));
-    }
     const float mean = sum * (1.0f / GF_LOOK_BLOCK),
                 variance = squares * (1.0f / GF_LOOK_BLOCK) - mean * mean;
     const float busy = (sqrtf(variance > 0 ? variance : 0) + flat) / usual;
@@ -147,87 +155,104 @@ GF_LOOK_FORMULA float gf_look_busy(const float *samples, int pitch)
 #define GF_LOOK_ROUND 0.55f
 enum { GF_LOOK_MOST = 1023 }; /* the greatest coefficient of a baseline JPEG */
 
+/* The first coefficient has no dead zone. */
+GF_LOOK_FORMULA int gf_look_round(float ratio)
+{
+    const int value = (int)(fabsf(ratio) + 0.5f);
+    return ratio < 0 ? -value : value;
+}
+
 /* Returns how many bits a value has, from 1 on. */
 GF_LOOK_FORMULA int gf_look_size(int value)
 {
     return (int)(gf_bits_of_float((float)value) >> 23) - 126;
 }
 
-/* A value that a block may have. */
-struct gf_look_value {
-    float least; /* the bits and losses of all up to this one; zeros behind it are free */
-    int16_t value;
-    uint8_t place;  /* in the zigzag order */
-    uint8_t before; /* the index of the value before it; 0: there is none */
-};
-
-/* Quantises a block of frequencies, and writes it in the usual order, by rows. `busy` is the
- * block's factor of what a bit is worth. */
-GF_LOOK_FORMULA void gf_look_quantise(const float *block, const struct gf_look *look, float busy,
-                                      int16_t *to)
+/* Returns the place of the highest bit that is set. */
+GF_LOOK_FORMULA int gf_look_last(uint64_t set)
 {
-    float ratio[GF_LOOK_BLOCK];
-    struct gf_look_value values[GF_LOOK_BLOCK];
+#ifdef __CUDA_ARCH__
+    return 63 - __clzll((long long)set);
+#else
+    return 63 - __builtin_clzll(set);
+#endif
+}
+
+/* Chosen values have these bits for the place of the value before; 0: there is none. */
+enum { GF_LOOK_PLACES = 6 };
+
+/* Chooses the values of a block but the first. `ratio` has the coefficients in quantisers, in the
+ * zigzag order, of any sign. Elements are so many apart: threads of the device have theirs beside
+ * each other. `busy` is the block's factor of what a bit is worth. Returns the place of the last
+ * value in `chosen`; all that lead to it are the block's, without their signs. `ratio` is used up:
+ * a place then has the least bits and losses up to it, if it has a value. Zeros behind it are
+ * free. */
+GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint16_t *chosen, int apart,
+                                   const struct gf_look *look, float busy)
+{
+    const float bits_of_loss = 1.0f / (look->worth * busy);
+    float best = look->end;
+    int last = 0;
     /* Values from which the next may go on, each with less bits than those behind it: one that is
      * nearer and has no more bits is better, so that few remain. */
-    uint8_t open[GF_LOOK_BLOCK];
-    const float bits_of_loss = 1.0f / (look->worth * busy);
-    int count = 1, opened = 1, last = 0, end = 0;
-    float best = look->end;
-    for (int i = 0; i < GF_LOOK_BLOCK; i++)
-        to[i] = 0;
-    for (int k = 0; k < GF_LOOK_BLOCK; k++)
-        ratio[k] = fabsf(block[look->place[k]]) * look->reciprocal[k];
-    for (int k = 1; k < GF_LOOK_BLOCK; k++) {
-        const int counts = ratio[k] + GF_LOOK_ROUND >= 1.0f ? k : 0;
-        end = counts > end ? counts : end;
+    uint64_t open = 1, tried = 0;
+    for (int half = 0; half < GF_LOOK_BLOCK; half += 32) {
+        uint32_t set = 0;
+        for (int i = 0; i < 32; i++) {
+            const float up = fabsf(ratio[(half + i) * apart]) + GF_LOOK_ROUND;
+            set |= up >= 1.0f ? (uint32_t)1 << i : 0;
+        }
+        tried |= (uint64_t)set << half;
     }
-    const int dc = (int)(ratio[0] + 0.5f);
-    to[0] = (int16_t)(block[0] < 0 ? -dc : dc);
-    values[0].least = 0;
-    values[0].place = 0;
-    open[0] = 0;
-    for (int k = 1; k <= end; k++) {
-        if (ratio[k] + GF_LOOK_ROUND < 1.0f)
-            continue;
-        const int rounded = (int)(ratio[k] + GF_LOOK_ROUND),
+    tried &= ~(uint64_t)1;
+    ratio[0] = 0;
+    for (; tried; tried &= tried - 1) {
+        const int k = gf_look_last(tried & -tried);
+        const float exact = fabsf(ratio[k * apart]);
+        const int rounded = (int)(exact + GF_LOOK_ROUND),
                   most = rounded < GF_LOOK_MOST ? rounded : GF_LOOK_MOST;
-        struct gf_look_value next = {1e30f, 0, (uint8_t)k, 0};
-        float path = 0;
-        int size = 0, before = 0;
+        float least = 1e30f, path = 0;
+        int size = 0, before = 0, next = 0;
         for (int v = most; v > 0 && v >= most - 1; v--) {
             if (gf_look_size(v) != size) {
                 size = gf_look_size(v);
                 path = 1e30f;
-                for (int i = opened - 1; i >= 0; i--) {
-                    const int run = k - values[open[i]].place - 1;
+                for (uint64_t rest = open; rest;) {
+                    const int i = gf_look_last(rest), run = k - i - 1;
                     const float bits =
-                        values[open[i]].least +
+                        ratio[i * apart] +
                         (float)(run / GF_LOOK_RUNS) * look->bits[0][GF_LOOK_RUNS - 1] +
                         look->bits[size][run % GF_LOOK_RUNS];
-                    before = bits < path ? open[i] : before;
+                    before = bits < path ? i : before;
                     path = bits < path ? bits : path;
+                    rest ^= (uint64_t)1 << i;
                 }
             }
-            const float least = path + (float)v * ((float)v - 2.0f * ratio[k]) * bits_of_loss;
-            if (least < next.least) {
-                next.least = least;
-                next.value = (int16_t)v;
-                next.before = (uint8_t)before;
+            const float whole = path + (float)v * ((float)v - 2.0f * exact) * bits_of_loss;
+            if (whole < least) {
+                least = whole;
+                next = v << GF_LOOK_PLACES | before;
             }
         }
-        const float whole = next.least + (k < GF_LOOK_BLOCK - 1 ? look->end : 0);
-        last = whole < best ? count : last;
+        const float whole = least + (k < GF_LOOK_BLOCK - 1 ? look->end : 0);
+        last = whole < best ? k : last;
         best = whole < best ? whole : best;
-        while (opened && values[open[opened - 1]].least >= next.least)
-            opened--;
-        open[opened++] = (uint8_t)count;
-        values[count++] = next;
+        while (open && ratio[gf_look_last(open) * apart] >= least)
+            open ^= (uint64_t)1 << gf_look_last(open);
+        open |= (uint64_t)1 << k;
+        ratio[k * apart] = least;
+        chosen[k * apart] = (uint16_t)next;
     }
-    for (; last; last = values[last].before) {
-        const int i = look->place[values[last].place];
-        const int minus = block[i] < 0;
-        to[i % GF_LOOK_SIDE * GF_LOOK_SIDE + i / GF_LOOK_SIDE] =
-            (int16_t)((values[last].value ^ -minus) + minus);
-    }
+    return last;
 }
+
+/* ---- tables ---- */
+
+GF_C_BEGIN
+
+/* Sets what a component (0 to 2) needs for a quality, and its quantisers in the usual order.
+ * halved: chroma has half the columns. `codes` are libjpeg's first Huffman codes of AC symbols. */
+void gf_look_make(struct gf_look *look, int component, bool halved, int quality,
+                  const struct gf_jpeg_code *codes, uint16_t *quantisers);
+
+GF_C_END

@@ -169,33 +169,29 @@ static UINT16 quantiser_of(int row, int u, int v, double scale)
 }
 
 /* Takes what a value costs from the Huffman codes with which libjpeg begins. */
-static void set_bits(struct gf_look *look, const JHUFF_TBL *codes)
+static void set_bits(struct gf_look *look, const struct gf_jpeg_code *codes)
 {
-    int next = 0;
-    for (int length = 1; length <= 16; length++) {
-        for (int i = 0; i < codes->bits[length]; i++, next++) {
-            const int run = codes->huffval[next] >> 4, size = codes->huffval[next] & 15;
-            if (run || size)
-                look->bits[size][run] = (float)(length + size);
-            else
-                look->end = (float)length;
-        }
+    for (int symbol = 0; symbol < GF_JPEG_AC_SYMBOLS; symbol++) {
+        const int run = symbol >> 4, size = symbol & 15;
+        if (codes[symbol].length && size < GF_LOOK_SIZES)
+            look->bits[size][run] = (float)(codes[symbol].length + size);
     }
+    look->end = (float)codes[0].length;
+    look->bits[0][0] = 0;
 }
 
-/* Sets a component's quantisers, in the usual order, by a row of `steps`, and what follows. */
-static void set_look(struct gf_look *look, int row, double scale, UINT16 *quantisers)
+void gf_look_make(struct gf_look *look, int component, bool halved, int quality,
+                  const struct gf_jpeg_code *codes, uint16_t *quantisers)
 {
-    int k = 0;
-    look->worth = worth[row > 0];
-    for (int sum = 0; sum < 2 * DCTSIZE - 1; sum++) {
-        const int least = sum < DCTSIZE ? 0 : sum - DCTSIZE + 1;
-        for (int i = least; i <= sum - least; i++, k++) {
-            const int u = sum % 2 ? sum - i : i, v = sum - u;
-            quantisers[DCTSIZE * v + u] = quantiser_of(row, u, v, scale);
-            look->place[k] = (uint8_t)(DCTSIZE * u + v);
-            look->reciprocal[k] = 1.0f / (float)quantisers[DCTSIZE * v + u];
-        }
+    const int row = component && !halved ? component + 2 : component;
+    const double scale = scale_of(quality);
+    *look = (struct gf_look){.worth = worth[component > 0]};
+    set_bits(look, codes);
+    for (int k = 0; k < DCTSIZE2; k++) {
+        const int natural = gf_jpeg_natural_order[k], v = natural / DCTSIZE, u = natural % DCTSIZE;
+        quantisers[natural] = quantiser_of(row, u, v, scale);
+        look->place[k] = (uint8_t)(DCTSIZE * u + v);
+        look->reciprocal[k] = 1.0f / (float)quantisers[natural];
     }
 }
 
@@ -212,14 +208,14 @@ void gf_jpeg_perceptual_configure(struct gf_jpeg_perceptual *encoder,
 {
     for (int c = 0; c < encoder->components; c++) {
         jpeg_component_info *const component = &jpeg->comp_info[c];
-        const JHUFF_TBL *const codes = jpeg->ac_huff_tbl_ptrs[component->ac_tbl_no];
+        const JHUFF_TBL *const first = jpeg->ac_huff_tbl_ptrs[component->ac_tbl_no];
+        struct gf_jpeg_code codes[GF_JPEG_AC_SYMBOLS];
+        gf_jpeg_codes_make(first->bits, first->huffval, GF_JPEG_AC_SYMBOLS, codes);
         component->quant_tbl_no = c;
         if (!jpeg->quant_tbl_ptrs[c])
             jpeg->quant_tbl_ptrs[c] = jpeg_alloc_quant_table((j_common_ptr)jpeg);
-        const int row = c && encoder->across == 1 ? c + 2 : c;
-        set_look(&encoder->look[c], row, scale_of(encoder->quality),
-                 jpeg->quant_tbl_ptrs[c]->quantval);
-        set_bits(&encoder->look[c], codes);
+        gf_look_make(&encoder->look[c], c, encoder->across == 2, encoder->quality, codes,
+                     jpeg->quant_tbl_ptrs[c]->quantval);
         encoder->array[c] = jpeg->mem->request_virt_barray(
             (j_common_ptr)jpeg, JPOOL_IMAGE, FALSE,
             (JDIMENSION)(encoder->units * component->h_samp_factor),
@@ -357,13 +353,32 @@ GF_INLINE void transform(const float *restrict samples, size_t pitch, float *res
     for (int y = 0; y < DCTSIZE; y++)
         memcpy(from + DCTSIZE * y, samples + (size_t)y * pitch, DCTSIZE * sizeof(float));
     for (int i = 0; i < DCTSIZE; i++)
-        gf_look_dct(from + i, turned + i);
+        gf_look_dct(from + i, turned + i, DCTSIZE);
     for (int y = 0; y < DCTSIZE; y++) {
         for (int x = 0; x < DCTSIZE; x++)
             from[DCTSIZE * x + y] = turned[DCTSIZE * y + x];
     }
     for (int i = 0; i < DCTSIZE; i++)
-        gf_look_dct(from + i, block + i);
+        gf_look_dct(from + i, block + i, DCTSIZE);
+}
+
+/* Quantises a block of frequencies, and writes it in the usual order, by rows. */
+GF_INLINE void quantise(const float *block, const struct gf_look *look, float busy, int16_t *to)
+{
+    float ratio[DCTSIZE2];
+    uint16_t chosen[DCTSIZE2];
+    for (int i = 0; i < DCTSIZE2; i++)
+        to[i] = 0;
+    for (int k = 0; k < DCTSIZE2; k++)
+        ratio[k] = fabsf(block[look->place[k]]) * look->reciprocal[k];
+    const int dc = gf_look_round(ratio[0]);
+    to[0] = (int16_t)(block[0] < 0 ? -dc : dc);
+    int k = gf_look_choose(ratio, chosen, 1, look, busy);
+    for (; k; k = chosen[k] & (DCTSIZE2 - 1)) {
+        const int i = look->place[k], minus = block[i] < 0;
+        to[i % DCTSIZE * DCTSIZE + i / DCTSIZE] =
+            (int16_t)((chosen[k] >> GF_LOOK_PLACES ^ -minus) + minus);
+    }
 }
 
 /* Makes the coefficients of some blocks beside each other. `busy` has a number for each. */
@@ -374,7 +389,7 @@ static void make_blocks(const struct gf_look *look, const float *samples, size_t
     for (int i = 0; i < count; i++) {
         float block[DCTSIZE2];
         transform(samples + (size_t)i * DCTSIZE, pitch, block);
-        gf_look_quantise(block, look, busy[i], to[i]);
+        quantise(block, look, busy[i], to[i]);
     }
 }
 
@@ -382,8 +397,14 @@ static void make_blocks(const struct gf_look *look, const float *samples, size_t
 GF_TARGET_CLONES
 static void find_busy(const float *samples, size_t pitch, int count, float *busy)
 {
-    for (int i = 0; i < count; i++)
-        busy[i] = gf_look_busy(samples + (size_t)i * DCTSIZE, (int)pitch);
+    for (int i = 0; i < count; i++) {
+        float sum = 0, squares = 0;
+        for (int y = 0; y < DCTSIZE; y++) {
+            sum += gf_look_sum(samples + (size_t)y * pitch + (size_t)i * DCTSIZE);
+            squares += gf_look_squares(samples + (size_t)y * pitch + (size_t)i * DCTSIZE);
+        }
+        busy[i] = gf_look_busy(sum, squares);
+    }
 }
 
 /* Makes the coefficients of a tile, whose first unit has that number. Chroma is as busy as the

@@ -260,6 +260,33 @@ static void write_headers(struct jpeg_sink *sink)
     write_rest(&sink->jpeg);
 }
 
+static void set_table(JHUFF_TBL *to, const struct gf_jpeg_huffman *from)
+{
+    memcpy(to->bits, from->counts, sizeof from->counts);
+    memcpy(to->huffval, from->symbols, sizeof from->symbols);
+}
+
+/* Writes what follows the metadata, with the codes at sink->src. libjpeg has begun to transcode,
+ * and has to begin again: what that writes once more is left out. */
+static void write_own_headers(struct jpeg_sink *sink)
+{
+    struct jpeg_compress_struct *const jpeg = &sink->jpeg;
+    struct gf_jpeg_own_codes codes;
+    memcpy(&codes, sink->src, sizeof codes);
+    for (int i = 0; i < 2; i++) {
+        set_table(jpeg->dc_huff_tbl_ptrs[i], &codes.dc[i]);
+        set_table(jpeg->ac_huff_tbl_ptrs[i], &codes.ac[i]);
+    }
+    write_rest(jpeg);
+    jpeg_abort_compress(jpeg);
+    jpeg->write_JFIF_header = jpeg->write_Adobe_marker = FALSE;
+    jpeg->optimize_coding = FALSE;
+    jpeg->input_components = jpeg->num_components; /* transcoding changes it */
+    jpeg_start_compress(jpeg, TRUE);
+    reset_buffer(jpeg);
+    write_headers(sink);
+}
+
 static void finish(struct jpeg_sink *sink)
 {
     jpeg_finish_compress(&sink->jpeg);
@@ -317,7 +344,16 @@ static enum gf_status jpeg_splice(struct gf_sink *base, const unsigned char *cod
 {
     static const unsigned char end[] = {0xff, JPEG_EOI};
     struct jpeg_sink *const sink = (struct jpeg_sink *)base;
-    enum gf_status status = sink->spliced ? GF_OK : attempt(sink, write_headers, error);
+    enum gf_status status = GF_OK;
+    if (!sink->spliced && sink->own) {
+        gf_jpeg_perceptual_close(sink->own);
+        sink->own = NULL;
+        sink->src = coded;
+        status = attempt(sink, write_own_headers, error);
+        coded += sizeof(struct gf_jpeg_own_codes);
+        size -= sizeof(struct gf_jpeg_own_codes);
+    } else if (!sink->spliced)
+        status = attempt(sink, write_headers, error);
     sink->spliced = true;
     GF_THEN(status, gf_output_write(sink->output, coded, size, error));
     if (!status && last)
@@ -387,7 +423,7 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
         (struct gf_sink){.write = jpeg_write,
                          .finish = jpeg_finish,
                          .close = jpeg_close,
-                         .splice = opened->inks || opened->mover.move || own ? NULL : jpeg_splice};
+                         .splice = opened->inks || opened->mover.move ? NULL : jpeg_splice};
     opened->output = output;
     opened->format = format;
     opened->options = *options;

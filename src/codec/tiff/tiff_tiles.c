@@ -502,6 +502,7 @@ enum gf_status gf_tiff_store_open(const struct gf_sink_order *order, struct gf_p
                                          .finish = tiles_finish,
                                          .close = tiles_close};
     tiles->options = *order->options;
+    tiles->options.jpeg_encoder = GF_JPEG_LIBJPEG; /* libtiff's */
     /* At a lower quality libtiff's steps are longer than those of baseline JPEGs. */
     if (tiles->options.tiff_compression == GF_TIFF_JPEG && tiles->options.quality >= 25 &&
         !coding.inks)

@@ -1,0 +1,373 @@
+/* From pixels to the coefficients of --jpeg-encoder=perceptual (codec/jpeg/jpeg_look.h), and the
+ * numbers of their symbols. A thread block makes a chunk. Its warps make samples and transform
+ * them, four blocks of luma and their chroma at a time; then a thread quantises a block. */
+#include <cuda_runtime.h>
+
+#include "cuda/jpeg/chunk.cuh"
+
+enum { SIDE = GF_LOOK_SIDE, GROUP = 4 };
+/* The distance between rows and between blocks of samples: rows and columns have no bank
+ * conflicts. */
+enum { ROW = SIDE + 1, BLOCK = SIDE * ROW };
+/* Of an MCU of 4:2:0, the samples of chroma with those around it. */
+enum { FINE = SIDE + 2, MEAN = SIDE + 4, MEANS = MEAN * MEAN, FINES = FINE * FINE };
+
+/* The samples that a warp works on. */
+struct look_samples {
+    float block[GROUP * BLOCK];
+    float mean[2][MEAN][MEAN], fine[2][FINE][FINE];
+};
+
+/* Of arrays with CHUNK_BLOCKS columns, column i belongs to the block that thread i quantises. */
+struct look_memory {
+    struct gf_look look[3];
+    struct code_tables counts;
+    unsigned char place[BLOCK_SAMPLES]; /* the place in the zigzag order of element 8 * u + v */
+    float busy[CHUNK_BLOCKS];
+    union {
+        float ratio[BLOCK_SAMPLES][CHUNK_BLOCKS];
+        alignas(16) short coefficients[CHUNK_BLOCKS * COEFFICIENTS_PITCH];
+    };
+    union {
+        struct look_samples samples[WARPS];
+        uint16_t chosen[BLOCK_SAMPLES][CHUNK_BLOCKS];
+    };
+};
+
+/* ---- samples ---- */
+
+/* A pixel; those beside the picture are like its nearest ones. Gray has one byte. */
+template <int CHANNELS>
+static __device__ __forceinline__ unsigned pixel_at(const struct encode_picture &picture, int x,
+                                                    int y)
+{
+    const int column = max(0, min(x, picture.width - 1)), row = max(0, min(y, picture.height - 1));
+    const unsigned char *const from =
+        picture.pixels + (size_t)row * picture.pitch + (size_t)column * CHANNELS;
+    unsigned pixel = __ldg(from);
+    if (CHANNELS == 3)
+        pixel |= (unsigned)__ldg(from + 1) << 8 | (unsigned)__ldg(from + 2) << 16;
+    return pixel;
+}
+
+static __device__ __forceinline__ float y_of(unsigned pixel)
+{
+    return gf_look_y((float)(pixel & 255), (float)(pixel >> 8 & 255), (float)(pixel >> 16));
+}
+
+static __device__ __forceinline__ float chroma_of(unsigned pixel, int red)
+{
+    const float r = (float)(pixel & 255), g = (float)(pixel >> 8 & 255), b = (float)(pixel >> 16);
+    return red ? gf_look_cr(r, g, b) : gf_look_cb(r, g, b);
+}
+
+/* Stores the mean chroma of 2 x 2 pixels. */
+static __device__ __forceinline__ void put_mean(struct look_samples &samples, int x, int y,
+                                                const unsigned pixels[4])
+{
+#pragma unroll
+    for (int c = 0; c < 2; c++)
+        samples.mean[c][y][x] = gf_look_mean(chroma_of(pixels[0], c), chroma_of(pixels[1], c),
+                                             chroma_of(pixels[2], c), chroma_of(pixels[3], c));
+}
+
+static __device__ __forceinline__ void load_four(const struct encode_picture &picture, int x, int y,
+                                                 unsigned pixels[4])
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        pixels[i] = pixel_at<3>(picture, x + i % 2, y + i / 2);
+}
+
+/* Stores luma of four pixels, corrected by the chroma around that decoders will have. */
+static __device__ __forceinline__ void put_corrected(struct look_samples &samples, int x, int y,
+                                                     const unsigned pixels[4])
+{
+#pragma unroll
+    for (int down = 0; down < 2; down++) {
+        float seen[2][3];
+#pragma unroll
+        for (int i = 0; i < 6; i++) {
+            const float(*const fine)[FINE] = samples.fine[i / 3];
+            seen[i / 3][i % 3] =
+                gf_look_between(fine[y + 1][x + i % 3], fine[y + 2 * down][x + i % 3]);
+        }
+#pragma unroll
+        for (int right = 0; right < 2; right++) {
+            const unsigned pixel = pixels[2 * down + right];
+            const float blue = gf_look_between(seen[0][1], seen[0][2 * right]),
+                        red = gf_look_between(seen[1][1], seen[1][2 * right]);
+            samples.block[(y / 4 * 2 + x / 4) * BLOCK + (2 * y + down) % SIDE * ROW +
+                          (2 * x + right) % SIDE] =
+                gf_look_correct(y_of(pixel), chroma_of(pixel, 0), chroma_of(pixel, 1), blue, red);
+        }
+    }
+}
+
+/* Makes the samples of an MCU of 4:2:0, which begins at a pixel. */
+static __device__ __forceinline__ void make_420(const struct encode_picture &picture, int x, int y,
+                                                struct look_samples &samples)
+{
+    const int lane = threadIdx.x % WARP, column = lane % SIDE, row = lane / SIDE;
+    enum { MARGIN = 2, EDGE = 2 * MARGIN * MEAN, AROUND = EDGE + 2 * MARGIN * SIDE };
+    unsigned upper[4], lower[4], outer[4];
+    load_four(picture, x + 2 * column, y + 2 * row, upper);
+    load_four(picture, x + 2 * column, y + 2 * (row + SIDE / 2), lower);
+    put_mean(samples, column + MARGIN, row + MARGIN, upper);
+    put_mean(samples, column + MARGIN, row + MARGIN + SIDE / 2, lower);
+#pragma unroll 1
+    for (int i = lane; i < AROUND; i += WARP) {
+        /* two rows above and two below, then two columns on either side of the rest */
+        const int rest = i - EDGE;
+        int to_x = rest < 0 ? i % MEAN : rest % (2 * MARGIN),
+            to_y = rest < 0 ? i / MEAN : MARGIN + rest / (2 * MARGIN);
+        to_x += rest >= 0 && to_x >= MARGIN ? SIDE : 0;
+        to_y += rest < 0 && to_y >= MARGIN ? SIDE : 0;
+        load_four(picture, x + 2 * (to_x - MARGIN), y + 2 * (to_y - MARGIN), outer);
+        put_mean(samples, to_x, to_y, outer);
+    }
+    __syncwarp();
+#pragma unroll 1
+    for (int i = lane; i < 2 * FINES; i += WARP) {
+        const int c = i / FINES, to_x = i % FINES % FINE, to_y = i % FINES / FINE;
+        const float *const above = samples.mean[c][to_y] + to_x + 1;
+        samples.fine[c][to_y][to_x] = gf_look_fine(above, above + MEAN, above + 2 * MEAN);
+    }
+    __syncwarp();
+    put_corrected(samples, column, row, upper);
+    put_corrected(samples, column, row + SIDE / 2, lower);
+}
+
+/* ---- transforms ---- */
+
+/* Transforms a block: each of eight lanes has a column and then a row. The results are in
+ * quantisers, in column `slot` of `ratio`. All lanes call this function; those of blocks that are
+ * not there take no part. */
+static __device__ __forceinline__ void transform(struct look_memory &memory, float *block,
+                                                 bool there, int component, int slot)
+{
+    const struct gf_look &look = memory.look[component];
+    const int lane = threadIdx.x % SIDE;
+    float from[SIDE], to[SIDE];
+    __syncwarp();
+    if (there) {
+#pragma unroll
+        for (int i = 0; i < SIDE; i++)
+            from[i] = block[i * ROW + lane];
+        gf_look_dct(from, to, 1);
+#pragma unroll
+        for (int i = 0; i < SIDE; i++)
+            block[i * ROW + lane] = to[i];
+    }
+    __syncwarp();
+    if (there) {
+#pragma unroll
+        for (int i = 0; i < SIDE; i++)
+            from[i] = block[lane * ROW + i];
+        gf_look_dct(from, to, 1);
+#pragma unroll
+        for (int i = 0; i < SIDE; i++) {
+            const int place = memory.place[SIDE * i + lane];
+            memory.ratio[place][slot] = to[i] * look.reciprocal[place];
+        }
+    }
+    __syncwarp();
+}
+
+/* Finds how busy a block is. Each of its eight lanes has a row. */
+static __device__ __forceinline__ float find_busy(const float *block)
+{
+    const int lane = threadIdx.x % WARP, first = lane / SIDE * SIDE;
+    const float own = gf_look_sum(block + lane % SIDE * ROW),
+                own_squares = gf_look_squares(block + lane % SIDE * ROW);
+    float sum = 0, squares = 0;
+#pragma unroll
+    for (int i = 0; i < SIDE; i++) {
+        sum += __shfl_sync(~0u, own, first + i);
+        squares += __shfl_sync(~0u, own_squares, first + i);
+    }
+    return gf_look_busy(sum, squares);
+}
+
+/* Transforms chroma of four blocks of luma. `pixels` are the lane's column of its block. */
+template <class SHAPE>
+static __device__ __forceinline__ void
+make_chroma(const struct encode_picture &picture, const struct chunk &chunk, int group,
+            const unsigned pixels[SIDE], struct look_samples &samples, struct look_memory &memory)
+{
+    const int lane = threadIdx.x % WARP, b = lane / SIDE, x = lane % SIDE;
+    float *const block = samples.block + b * BLOCK;
+    if (SHAPE::H == 1) {
+#pragma unroll 1
+        for (int c = 0; c < 2; c++) {
+            for (int y = 0; y < SIDE; y++)
+                block[y * ROW + x] = chroma_of(pixels[y], c);
+            transform(memory, block, true, 1 + c, SHAPE::CHUNK_LUMA + (GROUP * group + b) * 2 + c);
+        }
+        return;
+    }
+    const int mcu = SHAPE::V == 2 ? group : 2 * group + b / 2;
+    const int2 place = mcu_place(picture, chunk, mcu);
+    const bool there = SHAPE::V == 1 || b < 2;
+    for (int y = 0; there && y < SIDE; y++) {
+        if (SHAPE::V == 2) {
+            block[y * ROW + x] = samples.fine[b][y + 1][x + 1];
+            continue;
+        }
+        const int column = 2 * (place.x * SIDE + x), row = place.y * SIDE + y;
+        const float left = chroma_of(pixel_at<3>(picture, column, row), b % 2),
+                    right = chroma_of(pixel_at<3>(picture, column + 1, row), b % 2);
+        block[y * ROW + x] = gf_look_mean(left, right, left, right);
+    }
+    transform(memory, block, there, 1 + b % 2, SHAPE::CHUNK_LUMA + 2 * mcu + b % 2);
+}
+
+/* Transforms four blocks of luma and their chroma. Blocks behind the chunk's last have the pixels
+ * that come next, and are not looked at. */
+template <class SHAPE>
+static __device__ __forceinline__ void
+make_group(const struct encode_picture &picture, const struct chunk &chunk, int group,
+           struct look_samples &samples, struct look_memory &memory)
+{
+    const int lane = threadIdx.x % WARP, slot = GROUP * group + lane / SIDE;
+    const int2 place = mcu_place(picture, chunk, slot / SHAPE::LUMA);
+    float *const block = samples.block + lane / SIDE * BLOCK;
+    unsigned pixels[SIDE];
+    if (SHAPE::V == 2) {
+        make_420(picture, place.x * 2 * SIDE, place.y * 2 * SIDE, samples);
+    } else {
+        const int x = (place.x * SHAPE::H + slot % SHAPE::LUMA) * SIDE + lane % SIDE;
+#pragma unroll
+        for (int y = 0; y < SIDE; y++) {
+            constexpr int CHANNELS = SHAPE::COMPONENTS;
+            pixels[y] = pixel_at<CHANNELS>(picture, x, place.y * SIDE + y);
+            block[y * ROW + lane % SIDE] =
+                CHANNELS == 1 ? (float)pixels[y] - 128.0f : y_of(pixels[y]);
+        }
+    }
+    __syncwarp();
+    const float busy = find_busy(block);
+    if (lane % SIDE == 0)
+        memory.busy[slot] = busy;
+    transform(memory, block, true, 0, slot);
+    if (SHAPE::COMPONENTS == 3)
+        make_chroma<SHAPE>(picture, chunk, group, pixels, samples, memory);
+}
+
+/* ---- rounding ---- */
+
+/* Chroma is as busy as the blocks of luma in its MCU are on average. */
+template <class SHAPE>
+static __device__ __forceinline__ float busy_of(const struct look_memory &memory, int slot)
+{
+    if (slot < SHAPE::CHUNK_LUMA)
+        return memory.busy[slot];
+    const int first = (slot - SHAPE::CHUNK_LUMA) / 2 * SHAPE::LUMA;
+    float sum = 0;
+    for (int i = 0; i < SHAPE::LUMA; i++)
+        sum += memory.busy[first + i];
+    return sum / (float)SHAPE::LUMA;
+}
+
+/* Quantises the thread's block. All threads call this function, since coefficients come where
+ * `ratio` was. */
+template <class SHAPE>
+static __device__ __forceinline__ void quantise(struct look_memory &memory, bool there)
+{
+    const int slot = threadIdx.x;
+    const int component = slot < SHAPE::CHUNK_LUMA ? 0 : 1 + (slot - SHAPE::CHUNK_LUMA) % 2;
+    float *const ratio = &memory.ratio[0][slot];
+    uint16_t *const chosen = &memory.chosen[0][slot];
+    uint64_t minus = 0;
+    int dc = 0, k = 0;
+    if (there) {
+        dc = gf_look_round(*ratio);
+        for (int i = 1; i < BLOCK_SAMPLES; i++)
+            minus |= (uint64_t)(ratio[i * CHUNK_BLOCKS] < 0) << i;
+        k = gf_look_choose(ratio, chosen, CHUNK_BLOCKS, &memory.look[component],
+                           busy_of<SHAPE>(memory, slot));
+    }
+    __syncthreads();
+    short *const to = memory.coefficients + block_of_thread<SHAPE>(slot) * COEFFICIENTS_PITCH;
+    clear_block(to, (short)dc);
+    for (; k; k = chosen[k * CHUNK_BLOCKS] & (BLOCK_SAMPLES - 1)) {
+        const int value = chosen[k * CHUNK_BLOCKS] >> GF_LOOK_PLACES;
+        to[k] = (short)(minus >> k & 1 ? -value : value);
+    }
+}
+
+/* ---- symbols ---- */
+
+struct symbol_counter {
+};
+
+static __device__ __forceinline__ void put_symbol(struct symbol_counter &, unsigned *counts,
+                                                  int symbol)
+{
+    atomicAdd(counts + symbol, 1u);
+}
+
+static __device__ __forceinline__ void put_value(struct symbol_counter &counter, unsigned *counts,
+                                                 int run, int value)
+{
+    put_symbol(counter, counts, run * 16 + __clz(abs(value)) - 16);
+}
+
+/* ---- the kernel ---- */
+
+template <class SHAPE>
+__global__ void __launch_bounds__(ENCODE_THREADS) look_kernel(const struct encode_group group)
+{
+    enum { COUNTS = sizeof(struct code_tables) / sizeof(unsigned) };
+    __shared__ __align__(16) struct look_memory memory;
+    const struct encode_picture picture = group.pictures[find_picture(group)];
+    const struct chunk chunk = find_chunk<SHAPE>(group, picture);
+    const int warp = threadIdx.x / WARP;
+    const unsigned *const look = (const unsigned *)picture.tables->look[SHAPE::H == 2];
+    unsigned *const counts = (unsigned *)&memory.counts;
+    for (int i = threadIdx.x; i < COUNTS; i += ENCODE_THREADS)
+        counts[i] = 0;
+    for (int i = threadIdx.x; i < (int)(sizeof memory.look / sizeof(unsigned)); i += ENCODE_THREADS)
+        ((unsigned *)memory.look)[i] = look[i];
+    __syncthreads();
+    if (threadIdx.x < BLOCK_SAMPLES)
+        memory.place[memory.look[0].place[threadIdx.x]] = threadIdx.x;
+    __syncthreads();
+    for (int i = warp; GROUP * i < chunk.mcus * SHAPE::LUMA; i += WARPS)
+        make_group<SHAPE>(picture, chunk, i, memory.samples[warp], memory);
+    __syncthreads();
+    const int block = block_of_thread<SHAPE>(threadIdx.x);
+    const bool there = block < chunk.mcus * SHAPE::BLOCKS;
+    quantise<SHAPE>(memory, there);
+    __syncthreads();
+    if (has_outside<SHAPE>(picture, chunk)) {
+        clear_outside<SHAPE>(picture, chunk, memory.coefficients);
+        __syncthreads();
+    }
+    if (threadIdx.x == 0)
+        tell_dc<SHAPE>(chunk, memory.coefficients);
+    if (there) {
+        const int table = threadIdx.x >= SHAPE::CHUNK_LUMA;
+        const short *const own = memory.coefficients + block * COEFFICIENTS_PITCH;
+        const int dc = own[0] - dc_before<SHAPE>(chunk, memory.coefficients, block);
+        struct symbol_counter counter;
+        put_value(counter, memory.counts.dc[table], 0, dc);
+        put_ac(counter, memory.counts.ac[table], own);
+    }
+    copy_chunk((const uint4 *)memory.coefficients,
+               picture.coefficients + (size_t)chunk.number * CHUNK_VECTORS);
+    __syncthreads();
+    for (int i = threadIdx.x; i < COUNTS; i += ENCODE_THREADS) {
+        if (counts[i])
+            atomicAdd((unsigned *)picture.own + i, counts[i]);
+    }
+}
+
+cudaError_t gf_jpeg_look_launch(int shape, const struct encode_group *group, cudaStream_t stream)
+{
+    void (*const kernels[SHAPES])(struct encode_group) = {
+        look_kernel<shape_420>, look_kernel<shape_422>, look_kernel<shape_444>,
+        look_kernel<gray_shape>};
+    kernels[shape % SHAPES]<<<group->chunks, ENCODE_THREADS, 0, stream>>>(*group);
+    return cudaGetLastError();
+}
