@@ -51,6 +51,16 @@ static __device__ __forceinline__ float float_of(unsigned v)
     return __uint_as_float(0x4B000000u | v) - 8388608.0f;
 }
 
+static __device__ __forceinline__ float float_of(unsigned short v)
+{
+    return float_of((unsigned)v);
+}
+
+static __device__ __forceinline__ float float_of(unsigned char v)
+{
+    return float_of((unsigned)v);
+}
+
 static __device__ __forceinline__ float float_of_low(unsigned pair)
 {
     return __uint_as_float(__byte_perm(pair, 0x4B00u, 0x5410)) - 8388608.0f;
