@@ -12,16 +12,26 @@ struct float_end {
     enum float_end_kind kind;
     float amount, limit; /* `amount` is the divisor of a mean */
 
-    template <class Sample>
-    __device__ __forceinline__ float sample_float(float blurred, const Sample *in) const
+    /* Ends the sums of COUNT neighbouring pixels of a channel. `in` is the first one's own sample,
+     * and `left` the number of pixels from it to the end of the row. */
+    template <int COUNT, class Sample>
+    __device__ __forceinline__ void end(float (&v)[COUNT], const Sample *in, int channels,
+                                        int left) const
     {
         if (kind == BLURRED)
-            return blurred;
-        if (kind == MEAN)
-            return blurred / amount;
-        const float own = float_of(*in);
-        return kind == SHARPENED ? gf_unsharp_sample(own, blurred, amount, limit)
-                                 : gf_unsharp_soft(own, blurred, amount, limit);
+            return;
+        if (kind == MEAN) {
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                v[i] = v[i] / amount;
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const float own = float_of(in[min(i, left - 1) * channels]);
+            v[i] = kind == SHARPENED ? gf_unsharp_sample(own, v[i], amount, limit)
+                                     : gf_unsharp_soft(own, v[i], amount, limit);
+        }
     }
 };
 

@@ -89,7 +89,7 @@ struct strip16 {
     static constexpr bool FLOATS = is_float_type<Sample>::value;
     /* A thread loads so many of its rows at once: all, or half of them if registers would not do.
      */
-    static constexpr int PART = SAMPLE_BYTES == 4 ? RADIUS + 1 : TAPS;
+    static constexpr int PART = FLOATS ? RADIUS + 1 : TAPS;
     static constexpr int SURE = RADIUS > 3 ? 4 : 0; /* no radius of the shape is smaller */
     static constexpr int ALIGNED = CHANNELS == 4 ? 1 : CHANNELS == 2 ? 2 : 4;
     static constexpr int LEFT = (RADIUS + ALIGNED - 1) / ALIGNED * ALIGNED;
@@ -342,11 +342,10 @@ static __device__ __forceinline__ void blur_strip_floats(const Args &args, const
     for (int c = 0; c < CHANNELS; c++) {
         float sum[4];
         blur_strip_stretch<Shape>(args, from + c * Shape::PLANE, sum);
+        args.finish.end(sum, in + (long long)x * CHANNELS + c, CHANNELS, p.width - x);
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            store_float(&result[(i * CHANNELS + c) / 4].sample[(i * CHANNELS + c) % 4],
-                        args.finish.sample_float(
-                            sum[i], in + (long long)min(x + i, p.width - 1) * CHANNELS + c));
+            store_float(&result[(i * CHANNELS + c) / 4].sample[(i * CHANNELS + c) % 4], sum[i]);
     }
 #pragma unroll
     for (int i = 0; i < CHANNELS; i++) {

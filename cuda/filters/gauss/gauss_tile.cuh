@@ -13,7 +13,7 @@
  * BYTE is the byte of the result that holds the sample. four(sum, originals) computes a word of
  * four samples. For 16 bits, sample16(blurred, in) has the sample in its lower 16 bits.
  * sample16_near() does the same for a `blurred` that is less than half a level outside 0..65535, as
- * sums of few taps are. For floats, sample_float(blurred, in) returns the result. BLOCKS is the
+ * sums of few taps are. For floats, end() ends the sums of neighbours. BLOCKS is the
  * number of blocks that a multiprocessor's registers must hold for radii up to 6. */
 
 enum {
@@ -175,11 +175,12 @@ static __device__ __forceinline__ void finish_row(const Args &args, const float 
     const struct view_pair &p = args.p;
     const Sample *const in =
         (const Sample *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
+    float v[STRETCH];
+    memcpy(v, sum, sizeof v);
+    args.finish.end(v, in + (long long)x * p.channels + channel, p.channels, p.width - x);
 #pragma unroll
     for (int i = 0; i < STRETCH; i++)
-        store_float(to + i * p.channels,
-                    args.finish.sample_float(
-                        sum[i], in + (long long)min(x + i, p.width - 1) * p.channels + channel));
+        store_float(to + i * p.channels, v[i]);
 }
 
 /* The Gaussian with a radius up to GF_GAUSS_FUSED_MAX: both passes in one kernel; 16-bit pictures

@@ -316,19 +316,13 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 /* Means of floats: the Gaussian's sums, with taps of 1. Sums that run along a row would carry a NaN
  * out of its windows. */
-
-GF_TARGET_CLONES static void divide_floats(const float *sums, float n, float *restrict row,
-                                           size_t count)
+GF_TARGET_CLONES static void finish_floats(const struct gf_gauss_request *request, int row,
+                                           size_t first, size_t count, const float *sums)
 {
+    const float n = gf_box_area(request->context);
+    float *restrict const to = (float *)gf_view_row(request->out, row) + first;
     for (size_t i = 0; i < count; i++)
-        row[i] = sums[i] / n;
-}
-
-static void finish_floats(const struct gf_gauss_request *request, int row, size_t first,
-                          size_t count, const float *sums)
-{
-    divide_floats(sums, gf_box_area(request->context),
-                  (float *)gf_view_row(request->out, row) + first, count);
+        to[i] = sums[i] / n;
 }
 
 static void boxblur_floats(const struct gf_stage *stage, const struct gf_view *in,

@@ -163,9 +163,8 @@ size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows)
 
 size_t gf_gauss_floats_scratch(const struct gf_stage *stage, int rows)
 {
-    return gf_stage_radius(stage) <= GF_GAUSS_STRIP_MAX
-               ? 0
-               : gf_gauss_mid_pitch(stage->in) * (size_t)rows;
+    const bool is_one_kernel = gf_stage_radius(stage) <= GF_GAUSS_STRIP_MAX;
+    return is_one_kernel ? 0 : gf_gauss_mid_pitch(stage->in) * (size_t)rows;
 }
 
 /* Lists in work->rows the input rows for `lines` rows of the result from y on. Rows that only rows
