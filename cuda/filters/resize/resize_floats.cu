@@ -215,36 +215,29 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* The nearest pixels of 12 or 16 bytes. A thread copies a Unit, of which a pixel has UNITS, in some
  * rows. */
+constexpr int PICKED_ROWS = 4;
+
 template <class Unit, int UNITS>
 static __global__ void __launch_bounds__(THREADS)
     pick_units_kernel(const __grid_constant__ struct resize_args args)
 {
-    constexpr int ROWS = 4;
     const struct view_pair &p = args.p;
-    const struct tile_origin origin = block_tile(args.out_width * UNITS, THREADS, ROWS);
+    const struct tile_origin origin = block_tile(args.out_width * UNITS, THREADS, PICKED_ROWS);
     const int at = origin.x + (int)threadIdx.x, pixel = (unsigned)at / UNITS;
     if (pixel >= args.out_width)
         return;
     const int from = __ldg(args.column_start + pixel) * UNITS + at % UNITS;
-    Unit unit[ROWS];
+    Unit unit[PICKED_ROWS];
 #pragma unroll
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < PICKED_ROWS; i++) {
         const int y = __ldg(args.row_start + p.out_y + min(origin.row + i, p.rows - 1));
         unit[i] = __ldg((const Unit *)(p.in + (y - p.in_y) * (ptrdiff_t)p.in_pitch) + from);
     }
 #pragma unroll
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < PICKED_ROWS; i++) {
         if (origin.row + i < p.rows)
             ((Unit *)(p.out + (origin.row + i) * p.out_pitch))[at] = unit[i];
     }
-}
-
-template <class Unit, int UNITS>
-static int launch_units(const struct resize_args &args, cudaStream_t stream)
-{
-    const int blocks = tile_blocks(args.out_width * UNITS, args.p.rows, THREADS, 4);
-    pick_units_kernel<Unit, UNITS><<<blocks, THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
 }
 
 static int pick_floats(const struct gf_launch *launch, const struct gf_resample *resample)
@@ -257,9 +250,13 @@ static int pick_floats(const struct gf_launch *launch, const struct gf_resample 
     args.out_width = format.width;
     args.column_start = gf_resample_ints(launch->constants, resample->columns.start);
     args.row_start = gf_resample_ints(launch->constants, resample->rows.start);
-    return bytes == 16   ? launch_units<uint4, 1>(args, stream)
-           : bytes == 12 ? launch_units<unsigned, 3>(args, stream)
-                         : gf_resize_pick(args, bytes, stream);
+    if (bytes <= 8)
+        return gf_resize_pick(args, bytes, stream);
+    const int units = bytes == 16 ? 1 : 3;
+    const auto kernel = bytes == 16 ? pick_units_kernel<uint4, 1> : pick_units_kernel<unsigned, 3>;
+    kernel<<<tile_blocks(format.width * units, args.p.rows, THREADS, PICKED_ROWS), THREADS, 0,
+             stream>>>(args);
+    return cudaGetLastError();
 }
 
 static struct axis_tables tables_of(const void *block, const struct gf_resample_table *table)
