@@ -19,6 +19,11 @@ template <> struct sample_max<unsigned short> {
     static constexpr float value = 65535.0f;
 };
 
+/* Whether a type of samples is one of floats. */
+template <class Sample> struct is_float_type {
+    static constexpr bool value = sample_max<Sample>::value == 1.0f;
+};
+
 static __device__ __forceinline__ float float_of(float v)
 {
     return v;
@@ -27,11 +32,6 @@ static __device__ __forceinline__ float float_of(float v)
 static __device__ __forceinline__ float float_of(__half v)
 {
     return __half2float(v);
-}
-
-template <class Integer> static __device__ __forceinline__ float float_of(Integer v)
-{
-    return (float)(int)v / sample_max<Integer>::value;
 }
 
 static __device__ __forceinline__ void store_float(float *to, float v)

@@ -46,9 +46,9 @@ static __device__ __forceinline__ bool row_is_zero(const struct view_pair &p, in
 /* Converts an integer below 2^23 to float with an addition: the last bits of the float 2^23 + v are
  * v. Conversion instructions run at an eighth of the rate of additions (Best Practices Guide,
  * 11.1.1). */
-static __device__ __forceinline__ float float_of(unsigned v)
+template <class Integer> static __device__ __forceinline__ float float_of(Integer v)
 {
-    return __uint_as_float(0x4B000000u | v) - 8388608.0f;
+    return __uint_as_float(0x4B000000u | (unsigned)v) - 8388608.0f;
 }
 
 static __device__ __forceinline__ float float_of_low(unsigned pair)

@@ -7,6 +7,11 @@ enum {
     AT_ONCE = 4, /* samples of a thread: 4 to 16 bytes */
 };
 
+template <class Integer> static __device__ __forceinline__ float float_of(Integer v)
+{
+    return (float)(int)v / sample_max<Integer>::value;
+}
+
 /* A thread converts neighbouring samples, with one access for each side where the row has all of
  * them. `row_items` is the number of threads of a row, and `samples` that of its samples. */
 template <class From, class To>

@@ -370,6 +370,16 @@ static enum gf_status run_statistic(struct gf_selftester *test, const struct gf_
     return status;
 }
 
+/* Returns v or, at a few places, -0, an infinity or a NaN. What a sum must not have from beyond its
+ * window shows there, even if it is times 0. */
+static float made_odd(float v, int x, int y)
+{
+    return y % 11 == 7 && x % 23 == 5    ? NAN
+           : y % 13 == 5 && x % 29 == 3  ? INFINITY
+           : y % 17 == 4 || y % 17 == 14 ? -0.0f
+                                         : v;
+}
+
 /* Fills a picture of floats with noise of -0.25..2, with some flat rows, and with alpha of 0..1. */
 static void fill_floats(struct gf_image *picture)
 {
@@ -381,10 +391,11 @@ static void fill_floats(struct gf_image *picture)
             state = state * 1664525u + 1013904223u;
             const bool alpha = gf_has_alpha(format) && i % format.channels == format.channels - 1;
             const float part = (float)(state >> 8) / 16777216.0f;
-            const float v = alpha ? (part < 0.25f   ? 0.0f
-                                     : part > 0.75f ? 1.0f
-                                                    : part)
-                                  : (y % 7 == 3 ? 1.0f : 2.25f * part - 0.25f);
+            const float v = alpha        ? (part < 0.25f   ? 0.0f
+                                            : part > 0.75f ? 1.0f
+                                                           : part)
+                            : y % 7 == 3 ? 1.0f
+                                         : made_odd(2.25f * part - 0.25f, i, y);
             gf_floats_to_row(&v, format, 1,
                              picture->data + (size_t)y * picture->pitch +
                                  (size_t)i * (size_t)(format.bits / 8));

@@ -1,11 +1,13 @@
 /* Convolution with any matrix, and the choice between all kernels. */
 #include "cuda/filters/convolve/convolve.cuh"
 
+#include "cuda/common/floats.cuh"
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/convolve/convolve_bytes.cuh"
 #include "cuda/filters/convolve/convolve_mma.cuh"
 #include "cuda/filters/convolve/convolve_small.cuh"
 #include "filters/convolve/convolve.h"
+#include "pixel/sample.h"
 #include "stage/border.h"
 
 /* A tile of the picture and its halo as floats in shared memory. Each row has a plane for each
@@ -125,7 +127,10 @@ struct convolve_args {
 template <convolve_way WAY>
 static __device__ __forceinline__ float add_product(float sum, float weight, float v)
 {
-    return WAY == CONVOLVE_APART ? sum + weight * v : __fmaf_rn(weight, v, sum);
+    if (WAY == CONVOLVE_FLOATS && weight == 0.0f)
+        return sum;
+    return WAY == CONVOLVE_APART || WAY == CONVOLVE_FLOATS ? sum + weight * v
+                                                           : __fmaf_rn(weight, v, sum);
 }
 
 /* Adds the products row by row and from left to right, as the CPU does. A weight is loaded once for
@@ -264,9 +269,13 @@ __global__ void __launch_bounds__(PLANES_THREADS) convolve_kernel(const struct c
         const float *const centre = planes + (item.row + shape.reach_y) * row_pitch +
                                     (p.channels - 1) * shape.plane + item.first + shape.reach_x;
 #pragma unroll
-        for (int j = 0; j < PLANES_STRETCH; j++)
-            staging[at + j * p.channels] =
-                (Sample)round_bits(finish(args, sum[j], alpha, centre + j), args.max);
+        for (int j = 0; j < PLANES_STRETCH; j++) {
+            const float v = finish(args, sum[j], alpha, centre + j);
+            if constexpr (WAY == CONVOLVE_FLOATS)
+                store_float(staging + at + j * p.channels, v);
+            else
+                staging[at + j * p.channels] = (Sample)round_bits(v, args.max);
+        }
     }
     __syncthreads();
     if (WAY == CONVOLVE_NEAR) {
@@ -279,7 +288,8 @@ __global__ void __launch_bounds__(PLANES_THREADS) convolve_kernel(const struct c
 static convolve_way planes_way(const struct gf_convolve *convolve, struct gf_format format)
 {
     int most;
-    return format.bits != 8 ? CONVOLVE_APART
+    return gf_is_float(format) ? CONVOLVE_FLOATS
+           : format.bits != 8  ? CONVOLVE_APART
            : gf_convolve_whole(convolve->weight, convolve->width * convolve->height, &most)
                ? CONVOLVE_WHOLE
            : !gf_has_alpha(format) && gf_convolve_is_normal(convolve) &&
@@ -302,11 +312,14 @@ static int launch_planes(const struct gf_launch *launch, const struct gf_convolv
     args.keep_alpha = convolve->keep_alpha;
     args.divisor = convolve->divisor;
     args.bias = convolve->bias;
-    args.max = bits == 8 ? 255.0f : 65535.0f;
+    args.max = (float)gf_sample_max(launch->in.format);
     args.near = gf_convolve_near_of(convolve);
     for (int i = 0; i < convolve->width * convolve->height; i++)
         args.weight[i] = convolve->weight[i];
-    const auto kernel = bits == 16              ? convolve_kernel<unsigned short, CONVOLVE_APART>
+    const auto kernel = way == CONVOLVE_FLOATS  ? bits == 16
+                                                      ? convolve_kernel<__half, CONVOLVE_FLOATS>
+                                                      : convolve_kernel<float, CONVOLVE_FLOATS>
+                         : bits == 16 ? convolve_kernel<unsigned short, CONVOLVE_APART>
                         : way == CONVOLVE_NEAR  ? convolve_kernel<unsigned char, CONVOLVE_NEAR>
                         : way == CONVOLVE_WHOLE ? convolve_kernel<unsigned char, CONVOLVE_WHOLE>
                                                 : convolve_kernel<unsigned char, CONVOLVE_APART>;
@@ -323,6 +336,11 @@ extern "C" int gf_convolve_tiled_cuda(const struct gf_launch *launch)
         return launch_bytes<fuse_none>(launch, convolve, bytes);
     return small_fits(convolve, launch->stage->in) ? launch_small(launch, convolve)
                                                    : launch_planes(launch, convolve);
+}
+
+extern "C" int gf_convolve_floats_cuda(const struct gf_launch *launch)
+{
+    return launch_planes(launch, (const struct gf_convolve *)launch->stage->constants);
 }
 
 extern "C" int gf_convolve_tensor_cuda(const struct gf_launch *launch)

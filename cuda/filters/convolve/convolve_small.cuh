@@ -11,8 +11,9 @@
  * sum is computed again as on the CPU. */
 
 /* How sums are computed. APART: each product is rounded, as on the CPU. WHOLE: fused, where fusing
- * rounds nothing. NEAR: fused, and doubtful results are computed again. */
-enum convolve_way { CONVOLVE_APART, CONVOLVE_WHOLE, CONVOLVE_NEAR };
+ * rounds nothing. NEAR: fused, and doubtful results are computed again. FLOATS: as APART, and a
+ * weight of 0 multiplies nothing. */
+enum convolve_way { CONVOLVE_APART, CONVOLVE_WHOLE, CONVOLVE_NEAR, CONVOLVE_FLOATS };
 
 /* The largest share of doubtful results. With more, computing them again would take too long. */
 static const double NEAR_DOUBT_MAX = 0.04;

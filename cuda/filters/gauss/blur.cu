@@ -139,10 +139,10 @@ struct columns16_args {
     float real[GF_GAUSS_RADIUS_MAX + 1];
 };
 
-static __device__ __forceinline__ void load_four(const unsigned char *start, bool zero,
-                                                 long long at, long long samples, float v[4])
+static __device__ __forceinline__ void load_four(const unsigned short *row, bool zero, long long at,
+                                                 long long samples, float v[4])
 {
-    const unsigned short *const row = (const unsigned short *)start + at;
+    row += at;
     uint2 four = make_uint2(0, 0);
     if (!zero && at + 4 <= samples) {
         four = __ldg((const uint2 *)row);
@@ -156,9 +156,25 @@ static __device__ __forceinline__ void load_four(const unsigned char *start, boo
     v[3] = float_of_high(four.y);
 }
 
+template <class Sample>
+static __device__ __forceinline__ void load_four(const Sample *row, bool zero, long long at,
+                                                 long long samples, float v[4])
+{
+    samples_of<Sample, 4> four = {};
+    if (!zero && at + 4 <= samples)
+        four = *(const samples_of<Sample, 4> *)(row + at);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        if (!zero && at + 4 > samples && at + i < samples)
+            four.sample[i] = row[at + i];
+        v[i] = float_of(four.sample[i]);
+    }
+}
+
 /* A thread computes four rows of four columns. Each step to the next tap k needs one new row above
  * and one below, because the other rows are used again: input row j, counted from the topmost
  * output row, is element j % 4 of `above` or `below`. */
+template <class Sample>
 __global__ void __launch_bounds__(GAUSS_THREADS)
     blur_columns16_kernel(const struct columns16_args args)
 {
@@ -177,7 +193,8 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
     float above[ROWS16][4], below[ROWS16][4], sum[ROWS16][4];
 #pragma unroll
     for (int j = 0; j < ROWS16; j++) {
-        load_four(p.in + centre[j], row_is_zero(p, y + top + j), at, samples, above[j]);
+        load_four((const Sample *)(p.in + centre[j]), row_is_zero(p, y + top + j), at, samples,
+                  above[j]);
 #pragma unroll
         for (int c = 0; c < 4; c++) {
             below[j][c] = above[j][c];
@@ -190,10 +207,11 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
             const int k = base + i;
             if (k > radius)
                 break;
-            load_four(p.in + centre[-k], row_is_zero(p, y + top - k), at, samples,
+            load_four((const Sample *)(p.in + centre[-k]), row_is_zero(p, y + top - k), at, samples,
                       above[(ROWS16 - i) % ROWS16]);
-            load_four(p.in + centre[ROWS16 - 1 + k], row_is_zero(p, y + top + ROWS16 - 1 + k), at,
-                      samples, below[(ROWS16 - 1 + i) % ROWS16]);
+            load_four((const Sample *)(p.in + centre[ROWS16 - 1 + k]),
+                      row_is_zero(p, y + top + ROWS16 - 1 + k), at, samples,
+                      below[(ROWS16 - 1 + i) % ROWS16]);
             const float tap = args.real[k];
 #pragma unroll
             for (int j = 0; j < 4 * ROWS16; j++) {
@@ -211,6 +229,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
     }
 }
 
+template <class Sample>
 static int launch_columns16(const struct gf_launch *launch, const struct view_pair &p,
                             const struct gf_gauss *gauss)
 {
@@ -224,15 +243,21 @@ static int launch_columns16(const struct gf_launch *launch, const struct view_pa
     const long long fours = ((long long)p.width * p.channels + 3) / 4;
     const int blocks = (int)((fours + LANES - 1) / LANES) * ceil_div(p.rows, BLOCK_ROWS16);
     const size_t shared = (BLOCK_ROWS16 + 2 * gauss->radius) * sizeof(long long);
-    blur_columns16_kernel<<<blocks, GAUSS_THREADS, shared, (cudaStream_t)launch->stream>>>(args);
+    blur_columns16_kernel<Sample>
+        <<<blocks, GAUSS_THREADS, shared, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
 
 int gf_gauss_columns(const struct gf_launch *launch, const struct view_pair &p,
                      const struct gf_gauss *gauss)
 {
-    return launch->in.format.bits == 8 ? launch_columns8(launch, p, gauss)
-                                       : launch_columns16(launch, p, gauss);
+    const struct gf_format format = launch->in.format;
+    if (gf_is_float(format))
+        return for_float_type(format, [&](auto sample) {
+            return launch_columns16<decltype(sample)>(launch, p, gauss);
+        });
+    return format.bits == 8 ? launch_columns8(launch, p, gauss)
+                            : launch_columns16<unsigned short>(launch, p, gauss);
 }
 
 extern "C" int gf_blur_cuda(const struct gf_launch *launch)

@@ -90,6 +90,8 @@ static __device__ __forceinline__ void blur_stretch_any(const Args &args, const 
         move_windows<typename Pass::Vector>(centre, base, left, right);
 #pragma unroll
         for (int k = 1; k <= STRETCH; k++) {
+            if (Pass::EXACT && base + k > args.radius)
+                break;
             const auto tap = args.tap[base + k];
 #pragma unroll
             for (int i = 0; i < STRETCH; i++)

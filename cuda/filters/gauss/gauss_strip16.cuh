@@ -1,6 +1,7 @@
-/* The Gaussian of 16-bit pictures and of RGBA with a small radius. */
+/* The Gaussian of 16-bit pictures, of floats and of RGBA with a small radius. */
 #pragma once
 
+#include "cuda/common/floats.cuh"
 #include "cuda/common/fusing.cuh"
 #include "cuda/filters/gauss/gauss_tile.cuh"
 #include "stage/border.h"
@@ -67,13 +68,29 @@ enum {
     STRIP16_BLOCKS = 2112,
 };
 
+/* Four samples of a row, in the format of the picture. */
+template <int WORDS> struct __align__(4 * WORDS) four_samples
+{
+    unsigned word[WORDS];
+};
+
 /* Pixels are loaded from a multiple of ALIGNED on, so that four samples are one access. A strip has
  * COLUMNS pixels, of which OUT pixels, from LEFT on, are results. Each channel of a row has a PLANE
  * of floats, with its first pixel at SHIFT. A thread reads SPAN floats; the first LEAD floats are
- * beyond its taps. If STRAIGHT is not 0, the pixels are straight RGBA of so many bits. */
-template <int CHANNELS_, int RADIUS_, int STRAIGHT_> struct strip16 {
+ * beyond its taps. If STRAIGHT is not 0, the pixels are straight RGBA of so many bits. A Sample of
+ * 16 bits is an integer, or a float as one of 32 bits is. */
+template <int CHANNELS_, int RADIUS_, int STRAIGHT_, class Sample_ = unsigned short>
+struct strip16 {
+    typedef Sample_ Sample;
     static constexpr int CHANNELS = CHANNELS_, RADIUS = RADIUS_, TAPS = 2 * RADIUS + 1;
-    static constexpr int STRAIGHT = STRAIGHT_, SAMPLE_BYTES = STRAIGHT == 8 ? 1 : 2;
+    static constexpr int STRAIGHT = STRAIGHT_;
+    static constexpr int SAMPLE_BYTES = STRAIGHT == 8 ? 1 : (int)sizeof(Sample);
+    typedef four_samples<SAMPLE_BYTES == 4 ? 4 : 2> Four;
+    static constexpr bool FLOATS = is_float_type<Sample>::value;
+    /* A thread loads so many of its rows at once: all, or half of them if registers would not do.
+     */
+    static constexpr int PART = FLOATS ? RADIUS + 1 : TAPS;
+    static constexpr int SURE = RADIUS > 3 ? 4 : 0; /* no radius of the shape is smaller */
     static constexpr int ALIGNED = CHANNELS == 4 ? 1 : CHANNELS == 2 ? 2 : 4;
     static constexpr int LEFT = (RADIUS + ALIGNED - 1) / ALIGNED * ALIGNED;
     static constexpr int COLUMNS = 4 * STRIP16_THREADS / CHANNELS;
@@ -92,8 +109,9 @@ template <class Shape, class Finish_> struct strip16_args {
     int radius; /* the radius of the taps, at most RADIUS */
     int steps;
     Finish finish;
-    float tap[Shape::RADIUS + 1]; /* from the middle tap on; zeros follow the last tap, and adding 0
-                                     changes nothing */
+    /* From the middle tap on; zeros follow the last tap. Adding 0 changes no sum of integers;
+     * floats have no such taps, since 0 times an infinity is a NaN. */
+    float tap[Shape::RADIUS + 1];
 };
 
 /* The offsets of a block's rows and columns in the input. */
@@ -114,23 +132,19 @@ static __device__ __forceinline__ void list_samples(const struct view_pair &p, i
     }
 }
 
-/* Four samples of a row, in the format of the picture. */
-struct __align__(8) four_samples
-{
-    unsigned word[2];
-};
-
 /* Loads the thread's samples of a row one by one, by the offsets in the list. */
 template <class Shape>
-static __device__ __forceinline__ struct four_samples load_by_list(const unsigned char *row,
-                                                                   const int sample[4])
+static __device__ __forceinline__ typename Shape::Four load_by_list(const unsigned char *row,
+                                                                    const int sample[4])
 {
-    struct four_samples four = {};
+    typename Shape::Four four = {};
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         if (sample[j] < 0)
             continue;
-        if (Shape::STRAIGHT == 8)
+        if constexpr (Shape::SAMPLE_BYTES == 4)
+            four.word[j] = __ldg((const unsigned *)row + sample[j]);
+        else if (Shape::STRAIGHT == 8)
             four.word[0] |= (unsigned)__ldg(row + sample[j]) << 8 * j;
         else
             four.word[j / 2] |= (unsigned)__ldg((const unsigned short *)row + sample[j])
@@ -147,7 +161,8 @@ static __device__ __forceinline__ struct four_samples load_by_list(const unsigne
 template <class Shape, int COUNT>
 static __device__ __forceinline__ void
 load_fours(const struct view_pair &p, const struct strip16_source<Shape> &source, int left,
-           bool inside, int first, int y, struct four_samples *spare, struct four_samples to[COUNT])
+           bool inside, int first, int y, typename Shape::Four *spare,
+           typename Shape::Four to[COUNT])
 {
     const int at = 4 * threadIdx.x;
     if (inside) {
@@ -155,7 +170,9 @@ load_fours(const struct view_pair &p, const struct strip16_source<Shape> &source
             p.in + ((long long)left * Shape::CHANNELS + at) * Shape::SAMPLE_BYTES;
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            if (Shape::STRAIGHT == 8) {
+            if constexpr (Shape::SAMPLE_BYTES == 4) {
+                unpack(__ldg((const uint4 *)(from + source.row[first + i])), to[i].word);
+            } else if (Shape::STRAIGHT == 8) {
                 to[i].word[0] = __ldg((const unsigned *)(from + source.row[first + i]));
             } else {
                 const uint2 four = __ldg((const uint2 *)(from + source.row[first + i]));
@@ -168,7 +185,7 @@ load_fours(const struct view_pair &p, const struct strip16_source<Shape> &source
     __syncthreads();
 #pragma unroll 1
     for (int i = 0; i < COUNT; i++) {
-        const struct four_samples none = {};
+        const typename Shape::Four none = {};
         spare[i * STRIP16_THREADS + threadIdx.x] =
             row_is_zero(p, y + i)
                 ? none
@@ -180,8 +197,14 @@ load_fours(const struct view_pair &p, const struct strip16_source<Shape> &source
 }
 
 template <class Shape>
-static __device__ __forceinline__ void convert_four(const struct four_samples &four, float v[4])
+static __device__ __forceinline__ void convert_four(const typename Shape::Four &four, float v[4])
 {
+    if constexpr (Shape::FLOATS) {
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            v[j] = float_of(((const typename Shape::Sample *)four.word)[j]);
+        return;
+    }
     uint2 two = make_uint2(four.word[0], four.word[1]);
     if (Shape::STRAIGHT == 8) {
         premultiply_pixel(four.word[0], v);
@@ -226,22 +249,33 @@ static __device__ __forceinline__ float sum_taps(const Args &args, const Window 
 {
     float sum = args.tap[0] * window(0);
 #pragma unroll
-    for (int k = 1; k <= Shape::RADIUS; k++)
-        sum = sum + args.tap[k] * (window(-k) + window(k));
+    for (int k = 1; k <= Shape::RADIUS; k++) {
+        if (!Shape::FLOATS || k <= Shape::SURE || k <= args.radius)
+            sum = sum + args.tap[k] * (window(-k) + window(k));
+    }
     return sum;
 }
 
-/* Does the vertical pass for TAPS rows and stores them in the planes. Elements 0 .. 2 RADIUS - 1 of
- * `ring` have the rows above those of `next`. */
-template <class Shape, class Args>
+/* Does the vertical pass for rows FROM .. FROM + COUNT - 1 of a step's TAPS rows, the first of
+ * which is row y of the picture, and stores them in the planes. With FROM = 0, elements 0 .. 2
+ * RADIUS - 1 of `ring` have the rows above those that are loaded. */
+template <class Shape, int FROM, int COUNT, class Args>
 static __device__ __forceinline__ void
-blur_strip_columns(const Args &args, const struct four_samples next[Shape::TAPS],
-                   float ring[Shape::TAPS][4], float *planes)
+blur_strip_columns(const Args &args, const struct strip16_source<Shape> &source, int left,
+                   bool inside, int first, int y, float ring[Shape::TAPS][4], float *planes)
 {
     constexpr int TAPS = Shape::TAPS, RADIUS = Shape::RADIUS;
+    typename Shape::Four next[COUNT];
+    static_assert(COUNT * STRIP16_THREADS * sizeof *next <= COUNT * Shape::ROW * sizeof *planes,
+                  "the planes are too small to be the spare");
+    load_fours<Shape, COUNT>(args.p, source, left, inside, first + FROM + 2 * RADIUS,
+                             y + FROM + RADIUS,
+                             (typename Shape::Four *)(planes + FROM * Shape::ROW), next);
+    if (FROM == 0 || !inside)
+        __syncthreads(); /* wait before the planes are overwritten; the loads are in flight */
 #pragma unroll
-    for (int i = 0; i < TAPS; i++) {
-        convert_four<Shape>(next[i], ring[(i + 2 * RADIUS) % TAPS]);
+    for (int i = FROM; i < FROM + COUNT; i++) {
+        convert_four<Shape>(next[i - FROM], ring[(i + 2 * RADIUS) % TAPS]);
         float sum[4];
 #pragma unroll
         for (int j = 0; j < 4; j++)
@@ -287,6 +321,40 @@ static __device__ __forceinline__ void write_samples(const unsigned word[2 * Sha
         for (int i = 0; i < 4 * CHANNELS; i++) {
             if (i < count)
                 ((unsigned short *)to)[i] = (unsigned short)(word[i / 2] >> 16 * (i % 2));
+        }
+    }
+}
+
+/* Does what blur_strip_samples() does, for floats. */
+template <class Shape, class Args>
+static __device__ __forceinline__ void blur_strip_floats(const Args &args, const float *from, int x,
+                                                         int y)
+{
+    constexpr int CHANNELS = Shape::CHANNELS;
+    typedef typename Shape::Sample Sample;
+    const struct view_pair &p = args.p;
+    const Sample *const in =
+        (const Sample *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
+    Sample *const to = (Sample *)(p.out + (long long)(y - p.out_y) * (long long)p.out_pitch) +
+                       (long long)x * CHANNELS;
+    samples_of<Sample, 4> result[CHANNELS];
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++) {
+        float sum[4];
+        blur_strip_stretch<Shape>(args, from + c * Shape::PLANE, sum);
+        args.finish.end(sum, in + (long long)x * CHANNELS + c, CHANNELS, p.width - x);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            store_float(&result[(i * CHANNELS + c) / 4].sample[(i * CHANNELS + c) % 4], sum[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < CHANNELS; i++) {
+        if (x + 4 <= p.width)
+            ((samples_of<Sample, 4> *)to)[i] = result[i];
+#pragma unroll
+        for (int j = 4 * i; x + 4 > p.width && j < 4 * i + 4; j++) {
+            if (j < (p.width - x) * CHANNELS)
+                to[j] = result[i].sample[j % 4];
         }
     }
 }
@@ -430,21 +498,22 @@ __global__ void __launch_bounds__(STRIP16_THREADS, 4)
     if (!inside)
         list_samples<Shape>(p, left, source.sample);
     __syncthreads();
-    struct four_samples *const spare = (struct four_samples *)planes;
+    typedef typename Shape::Four Four;
+    Four *const spare = (Four *)planes;
     float ring[TAPS][4];
     {
-        struct four_samples above[2 * RADIUS];
+        Four above[2 * RADIUS];
         load_fours<Shape, 2 * RADIUS>(p, source, left, inside, 0, y0 - RADIUS, spare, above);
 #pragma unroll
         for (int i = 0; i < 2 * RADIUS; i++)
             convert_four<Shape>(above[i], ring[i]);
     }
     for (int first = 0; first < lines; first += TAPS) {
-        struct four_samples next[TAPS];
-        load_fours<Shape, TAPS>(p, source, left, inside, first + 2 * RADIUS, y0 + first + RADIUS,
-                                spare, next);
-        __syncthreads(); /* wait before the planes are overwritten; the loads are in flight */
-        blur_strip_columns<Shape>(args, next, ring, planes);
+        blur_strip_columns<Shape, 0, Shape::PART>(args, source, left, inside, first, y0 + first,
+                                                  ring, planes);
+        if constexpr (Shape::PART < TAPS)
+            blur_strip_columns<Shape, Shape::PART, TAPS - Shape::PART>(
+                args, source, left, inside, first, y0 + first, ring, planes);
         __syncthreads();
         for (int item = threadIdx.x; item < TAPS * Shape::STRETCHES; item += STRIP16_THREADS) {
             const int row = item / Shape::STRETCHES, stretch = item - row * Shape::STRETCHES;
@@ -454,6 +523,8 @@ __global__ void __launch_bounds__(STRIP16_THREADS, 4)
             const float *const from = planes + row * Shape::ROW + Shape::FIRST + 4 * stretch;
             if constexpr (Shape::STRAIGHT != 0)
                 blur_strip_straight<Shape>(args, from, x, y);
+            else if constexpr (Shape::FLOATS)
+                blur_strip_floats<Shape>(args, from, x, y);
             else
                 blur_strip_samples<Shape>(args, from, x, y);
         }
@@ -481,16 +552,16 @@ static int launch_strip16_of(const struct gf_launch *launch, const struct view_p
     return cudaGetLastError();
 }
 
-template <class Finish>
+template <class Sample = unsigned short, class Finish>
 static int launch_strip16(const struct gf_launch *launch, const struct view_pair &p,
                           const struct gf_gauss *gauss, const Finish &finish)
 {
     return for_channels(p.channels, [&](auto channels) {
         constexpr int CHANNELS = decltype(channels)::value;
-        return gauss->radius <= 3
-                   ? launch_strip16_of<strip16<CHANNELS, 3, 0>>(launch, p, gauss, finish)
-                   : launch_strip16_of<strip16<CHANNELS, GF_GAUSS_STRIP_MAX, 0>>(launch, p, gauss,
-                                                                                 finish);
+        typedef strip16<CHANNELS, 3, 0, Sample> few;
+        typedef strip16<CHANNELS, GF_GAUSS_STRIP_MAX, 0, Sample> some;
+        return gauss->radius <= 3 ? launch_strip16_of<few>(launch, p, gauss, finish)
+                                  : launch_strip16_of<some>(launch, p, gauss, finish);
     });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/common/byte_operands.cuh"
+#include "cuda/common/floats.cuh"
 #include "cuda/common/stencil.cuh"
 #include "pixel/gauss/gauss.h"
 #include "stage/border.h"
@@ -12,8 +13,8 @@
  * BYTE is the byte of the result that holds the sample. four(sum, originals) computes a word of
  * four samples. For 16 bits, sample16(blurred, in) has the sample in its lower 16 bits.
  * sample16_near() does the same for a `blurred` that is less than half a level outside 0..65535, as
- * sums of few taps are. BLOCKS is the number of blocks that a multiprocessor's registers must hold
- * for radii up to 6. */
+ * sums of few taps are. For floats, end() ends the sums of neighbours. BLOCKS is the
+ * number of blocks that a multiprocessor's registers must hold for radii up to 6. */
 
 enum {
     GAUSS_THREADS = 256,
@@ -57,6 +58,7 @@ struct gauss_bytes {
     typedef unsigned short Mid, Tap;
     typedef unsigned Value;
     typedef uint4 Vector;
+    static constexpr bool EXACT = false;
     static constexpr int LINES = 2, ROWS_PITCH = STAGING_BYTES;
 
     static __device__ __forceinline__ Value pack(const Value mid[LINES])
@@ -86,8 +88,10 @@ struct gauss_bytes {
     }
 };
 
-struct gauss_shorts {
-    typedef unsigned short Sample;
+/* Floats are added as 16-bit samples are, but no zero follows the last tap of an EXACT type. */
+template <class Sample_ = unsigned short> struct gauss_float_sums {
+    typedef Sample_ Sample;
+    static constexpr bool EXACT = is_float_type<Sample>::value;
     typedef float Mid, Tap, Value;
     typedef float4 Vector;
     static constexpr int LINES = 1, ROWS_PITCH = TILE_SAMPLES;
@@ -114,6 +118,7 @@ struct gauss_shorts {
     {
     }
 };
+typedef gauss_float_sums<> gauss_shorts;
 
 template <class Args>
 static __device__ __forceinline__ void finish_stretch(const Args &args, const unsigned sum[STRETCH],
@@ -161,6 +166,21 @@ static __device__ __forceinline__ void finish_row(const Args &args, const float 
     for (int i = 0; i < STRETCH; i++)
         to[i * p.channels] = (unsigned short)args.finish.sample16(
             sum[i], in + (long long)min(x + i, p.width - 1) * p.channels + channel);
+}
+
+template <class Args, class Sample>
+static __device__ __forceinline__ void finish_row(const Args &args, const float sum[STRETCH], int,
+                                                  int x, int y, int channel, Sample *to)
+{
+    const struct view_pair &p = args.p;
+    const Sample *const in =
+        (const Sample *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
+    float v[STRETCH];
+    memcpy(v, sum, sizeof v);
+    args.finish.end(v, in + (long long)x * p.channels + channel, p.channels, p.width - x);
+#pragma unroll
+    for (int i = 0; i < STRETCH; i++)
+        store_float(to + i * p.channels, v[i]);
 }
 
 /* The Gaussian with a radius up to GF_GAUSS_FUSED_MAX: both passes in one kernel; 16-bit pictures

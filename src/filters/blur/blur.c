@@ -70,7 +70,7 @@ static enum gf_fusing blur_fuses(const void *params)
     return (enum gf_fusing)(tables | (radius <= GF_GAUSS_STRIP_MAX ? GF_FUSES_ALPHA : 0));
 }
 
-extern gf_launcher gf_blur_cuda, gf_blur_stacked_cuda, gf_blur_fused_cuda;
+extern gf_launcher gf_blur_cuda, gf_blur_stacked_cuda, gf_blur_fused_cuda, gf_blur_floats_cuda;
 
 const struct gf_filter gf_blur_filter = {
     .name = "blur",
@@ -102,6 +102,7 @@ const struct gf_filter gf_blur_filter = {
                     "strip where it takes the picture; tensor where that does and is known to be "
                     "faster: on compute capability 9.0, and on 8.x and 12.0 for a radius above 8; "
                     "else, and for some small pictures, tiled")}),
+    .cuda_floats = GF_CUDA_FLOATS(gf_blur_floats_cuda, gf_gauss_floats_scratch),
     .fuses = blur_fuses,
     .cuda_fused = GF_LAUNCHER(gf_blur_fused_cuda),
     .cuda_stacked = GF_LAUNCHER(gf_blur_stacked_cuda),

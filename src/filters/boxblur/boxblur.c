@@ -5,6 +5,7 @@
 
 #include "base/cpu.h"
 #include "base/simd.h"
+#include "pixel/gauss/gauss.h"
 #include "pixel/stencil.h"
 
 /* Computes window sums of any radius with vectors. Each lane has the difference between the column
@@ -313,44 +314,32 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-/* Means of floats: sums of 2 radius + 1 rows from the uppermost on, then of as many columns from
- * the leftmost on. Sums that run along a row would carry a NaN out of its windows. */
-
-GF_TARGET_CLONES static void add_floats(float *restrict sums, const float *from, size_t count)
+/* Means of floats: the Gaussian's sums, with taps of 1. Sums that run along a row would carry a NaN
+ * out of its windows. */
+GF_TARGET_CLONES static void finish_floats(const struct gf_gauss_request *request, int row,
+                                           size_t first, size_t count, const float *sums)
 {
+    const float n = gf_box_area(request->context);
+    float *restrict const to = (float *)gf_view_row(request->out, row) + first;
     for (size_t i = 0; i < count; i++)
-        sums[i] = sums[i] + from[i];
-}
-
-GF_TARGET_CLONES static void divide_floats(const float *sums, float n, float *restrict row,
-                                           size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        row[i] = sums[i] / n;
+        to[i] = sums[i] / n;
 }
 
 static void boxblur_floats(const struct gf_stage *stage, const struct gf_view *in,
                            const struct gf_view *out, void *scratch)
 {
     const struct gf_box *const box = stage->constants;
-    const struct gf_format format = in->format;
-    const size_t samples = gf_samples(format), channels = (size_t)format.channels;
-    const int radius = box->radius, side = 2 * radius + 1;
-    struct work work;
-    carve(&work, scratch, format, radius);
-    float *const padded = (float *)work.columns, *const sums = work.sums;
-    float *const columns = padded + (size_t)radius * channels;
-    memset(work.zeros, 0, gf_row_bytes(format));
-    for (int y = out->y; y < out->y + out->rows; y++) {
-        memset(columns, 0, samples * sizeof *columns);
-        for (int i = -radius; i <= radius; i++)
-            add_floats(columns, (const float *)row_of(box, in, y + i, work.zeros), samples);
-        gf_stencil_pad(columns, format.width, radius, channels * sizeof *columns, box->border);
-        memset(sums, 0, samples * sizeof *sums);
-        for (int i = 0; i < side; i++)
-            add_floats(sums, padded + (size_t)i * channels, samples);
-        divide_floats(sums, (float)(side * side), (float *)gf_view_row(out, y), samples);
-    }
+    struct gf_gauss gauss;
+    gf_gauss_init_box(&gauss, box->radius);
+    gf_gauss_blur(&(struct gf_gauss_request){
+        .gauss = &gauss,
+        .border = box->border,
+        .in = in,
+        .out = out,
+        .scratch = scratch,
+        .context = box,
+        .finish16 = finish_floats,
+    });
 }
 
 /* Returns the bytes for the column sums of a band, which the first kernel writes and the second
@@ -369,7 +358,7 @@ static enum gf_fusing boxblur_fuses(const void *params)
     return radius >= 1 && radius <= GF_BOX_SMALL_MAX ? GF_FUSES_ALPHA : GF_FUSES_NOTHING;
 }
 
-extern gf_launcher gf_boxblur_cuda, gf_boxblur_fused_cuda;
+extern gf_launcher gf_boxblur_cuda, gf_boxblur_fused_cuda, gf_boxblur_floats_cuda;
 
 const struct gf_filter gf_boxblur_filter = {
     .name = "boxblur",
@@ -396,7 +385,7 @@ const struct gf_filter gf_boxblur_filter = {
     .cuda_scratch = boxblur_device_scratch,
     .cpu = boxblur_cpu,
     .floats = boxblur_floats,
-    .floats_scratch = boxblur_scratch,
+    .floats_scratch = gf_gauss_cpu_scratch,
     .cpu_intrinsics = true,
     .fuses = boxblur_fuses,
     .cuda = GF_CUDA(
@@ -404,4 +393,5 @@ const struct gf_filter gf_boxblur_filter = {
                     "running sums of columns in registers, then rows: up to radius 7 by shuffles, "
                     "at 8 bits up to 127 by prefix sums, else by running sums in shared memory")}),
     .cuda_fused = GF_LAUNCHER(gf_boxblur_fused_cuda),
+    .cuda_floats = GF_CUDA_FLOATS(gf_boxblur_floats_cuda, gf_gauss_floats_scratch),
 };

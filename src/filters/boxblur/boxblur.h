@@ -64,6 +64,12 @@ struct gf_box {
     int radius, border;
 };
 
+/* Returns the number of pixels of a window. */
+static inline float gf_box_area(const struct gf_box *box)
+{
+    return (float)((2 * box->radius + 1) * (2 * box->radius + 1));
+}
+
 /* Computes the means of 8-bit rows on the CPU where column sums fit in 16 bits: for a radius of
  * 1..GF_BOX_SMALL_MAX, or for any radius where gf_box_slide_simd() can be used. zeros: a row of
  * zeros; columns: memory for a padded row and one more vector. */

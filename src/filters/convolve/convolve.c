@@ -287,7 +287,7 @@ static enum gf_fusing convolve_fuses(const void *params)
                                  : (enum gf_fusing)(GF_FUSES_BOTH | GF_FUSES_ALPHA);
 }
 
-extern gf_launcher gf_convolve_cuda, gf_convolve_fused_cuda;
+extern gf_launcher gf_convolve_cuda, gf_convolve_fused_cuda, gf_convolve_floats_cuda;
 
 const struct gf_filter gf_convolve_filter = {
     .name = "convolve",
@@ -327,6 +327,7 @@ const struct gf_filter gf_convolve_filter = {
                     "tensor where it takes the picture and is known to be faster: on compute "
                     "capability 9.0, and on 8.x and 12.0 for large matrices; fractions by whole "
                     "numbers near them; else tiled")}),
+    .cuda_floats = GF_CUDA_FLOATS(gf_convolve_floats_cuda, NULL),
     .fuses = convolve_fuses,
     .cuda_fused = GF_LAUNCHER(gf_convolve_fused_cuda),
 };

@@ -295,13 +295,22 @@ static size_t resize_scratch(const struct gf_stage *stage, int rows)
     return gf_resample_scratch(stage, kernel_of(resize), resize->light == 1, &columns, &axis);
 }
 
-extern gf_launcher gf_resize_cuda, gf_resize_stacked_cuda, gf_resize_fused_cuda;
+extern gf_launcher gf_resize_cuda, gf_resize_stacked_cuda, gf_resize_fused_cuda,
+    gf_resize_floats_cuda;
 
 /* The largest number of input rows that any `rows` rows of the result depend on. */
 static int input_rows_most(const struct gf_stage *stage, int rows)
 {
     const struct gf_resample_axis axis = row_axis(stage);
     return gf_resample_inputs_most(kernel_of(stage->params), &axis, rows);
+}
+
+/* The scratch memory of the kernels for floats. */
+static size_t floats_scratch(const struct gf_stage *stage, int rows)
+{
+    return kernel_of(stage->params) == GF_RESAMPLE_NEAREST
+               ? 0
+               : gf_resample_mid_pitch(stage->out) * (size_t)input_rows_most(stage, rows);
 }
 
 /* The kernels of nearest pixels and of halves convert straight RGBA themselves. */
@@ -412,6 +421,7 @@ const struct gf_filter gf_resize_filter = {
         {GF_VARIANT("tiled", gf_resize_cuda,
                     "both passes at once, by threads that walk down through registers, or by tiles "
                     "in shared memory")}),
+    .cuda_floats = GF_CUDA_FLOATS(gf_resize_floats_cuda, floats_scratch),
     .fuses = resize_fuses,
     .cuda_fused = GF_LAUNCHER(gf_resize_fused_cuda),
     .cuda_stacked = GF_LAUNCHER(gf_resize_stacked_cuda),

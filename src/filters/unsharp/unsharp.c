@@ -111,7 +111,7 @@ static enum gf_fusing unsharp_fuses(const void *params)
     return unsharp_radius(params) <= GF_GAUSS_STRIP_MAX ? GF_FUSES_ALPHA : GF_FUSES_NOTHING;
 }
 
-extern gf_launcher gf_unsharp_cuda, gf_unsharp_fused_cuda;
+extern gf_launcher gf_unsharp_cuda, gf_unsharp_fused_cuda, gf_unsharp_floats_cuda;
 
 const struct gf_filter gf_unsharp_filter = {
     .name = "unsharp",
@@ -152,6 +152,7 @@ const struct gf_filter gf_unsharp_filter = {
                     "strip where it takes the picture; tensor where that does and is known to be "
                     "faster: on compute capability 9.0, and on 8.x and 12.0 for a radius above "
                     "8; else tiled")}),
+    .cuda_floats = GF_CUDA_FLOATS(gf_unsharp_floats_cuda, gf_gauss_floats_scratch),
     .fuses = unsharp_fuses,
     .cuda_fused = GF_LAUNCHER(gf_unsharp_fused_cuda),
 };

@@ -83,6 +83,13 @@ void gf_gauss_init_window(struct gf_gauss *gauss, int radius)
     set_taps(gauss, tap);
 }
 
+void gf_gauss_init_box(struct gf_gauss *gauss, int radius)
+{
+    gauss->radius = radius;
+    for (int k = 0; k <= radius; k++)
+        gauss->real[k] = 1;
+}
+
 size_t gf_gauss_mid_pitch(struct gf_format format)
 {
     const size_t samples = (size_t)format.width * (size_t)format.channels;
@@ -152,6 +159,12 @@ size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows)
     return gf_stage_radius(stage) <= GF_GAUSS_FUSED_MAX
                ? 0
                : gf_gauss_mid_pitch(stage->in) * (size_t)rows;
+}
+
+size_t gf_gauss_floats_scratch(const struct gf_stage *stage, int rows)
+{
+    const bool is_one_kernel = gf_stage_radius(stage) <= GF_GAUSS_STRIP_MAX;
+    return is_one_kernel ? 0 : gf_gauss_mid_pitch(stage->in) * (size_t)rows;
 }
 
 /* Lists in work->rows the input rows for `lines` rows of the result from y on. Rows that only rows

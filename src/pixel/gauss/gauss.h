@@ -45,6 +45,8 @@ void gf_gauss_init(struct gf_gauss *gauss, double sigma);
  * 1 taps; gf_gauss_init_window() sets the taps that it has for them. */
 double gf_gauss_window_sigma(int radius);
 void gf_gauss_init_window(struct gf_gauss *gauss, int radius);
+/* Makes all taps of floats 1, for means. */
+void gf_gauss_init_box(struct gf_gauss *gauss, int radius);
 
 /* The largest radius with which one kernel does both passes on a device, without scratch memory. */
 enum { GF_GAUSS_FUSED_MAX = 16 };
@@ -52,7 +54,8 @@ enum { GF_GAUSS_FUSED_MAX = 16 };
  * kernel for the vertical pass leaves its result for another one for the horizontal pass. */
 size_t gf_gauss_mid_pitch(struct gf_format format);
 
-/* The largest radius with which one kernel blurs 16-bit pictures without scratch memory. */
+/* The largest radius with which one kernel blurs pictures of 16 bits or of floats without scratch
+ * memory. */
 enum { GF_GAUSS_STRIP_MAX = 6 };
 
 /* The kernel for tensor cores takes 8-bit pictures without alpha, with a radius up to
@@ -149,4 +152,5 @@ size_t gf_gauss_scratch(struct gf_format format, int radius);
 /* The functions cpu_scratch() and cuda_scratch() of filters that blur by a Gaussian. */
 size_t gf_gauss_cpu_scratch(const struct gf_stage *stage, int rows);
 size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows);
+size_t gf_gauss_floats_scratch(const struct gf_stage *stage, int rows); /* cuda_floats */
 void gf_gauss_blur(const struct gf_gauss_request *request);

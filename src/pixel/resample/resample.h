@@ -147,6 +147,13 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
                                    const struct gf_resample_axis *row_axis,
                                    struct gf_error *error) GF_CHECKED;
 
+/* Returns the bytes from one row to the next of the scratch memory in which a device keeps rows of
+ * floats between the passes; `format` is that of the result. */
+static inline size_t gf_resample_mid_pitch(struct gf_format format)
+{
+    return ((size_t)format.width * (size_t)format.channels * sizeof(float) + 255) / 256 * 256;
+}
+
 /* The functions cpu_scratch() and cpu() of resize. */
 size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel kernel,
                            bool linear, const struct gf_resample_axis *columns,
