@@ -43,8 +43,8 @@ static __device__ __forceinline__ const unsigned char *row_of(const struct pad_r
 struct pad_bytes {
     struct pad_rows rows;
     int before, pixel; /* bytes of the padding on the left; bytes of a pixel */
-    /* Vectors filled with the padding's colour. For pixels of 3 and 6 bytes every third vector of a
-     * row is equal, for other pixels every vector. */
+    /* Vectors filled with the padding's colour. For pixels of three samples every third vector of
+     * a row is equal, for other pixels every vector. */
     uint4 colour[3];
 };
 
@@ -105,11 +105,11 @@ static __global__ void __launch_bounds__(THREADS)
 static int launch_bytes(struct pad_rows rows, struct gf_format format, cudaStream_t stream)
 {
     struct pad_bytes args = {};
-    unsigned char pixel[8], colour[3 * VECTOR];
-    args.pixel = format.channels * format.bits / 8;
+    unsigned char pixel[4 * sizeof(float)], colour[3 * VECTOR];
+    const int size = format.bits / 8;
+    args.pixel = format.channels * size;
     for (int i = 0; i < args.pixel; i++)
-        pixel[i] = (unsigned char)(format.bits == 8 ? rows.pad.sample[i]
-                                                    : rows.pad.sample[i / 2] >> (8 * (i % 2)));
+        pixel[i] = (unsigned char)(rows.pad.sample[i / size] >> (8 * (i % size)));
     for (int i = 0; i < 3 * VECTOR; i++)
         colour[i] = pixel[i % args.pixel];
     memcpy(args.colour, colour, sizeof colour);
@@ -131,7 +131,7 @@ static __device__ __forceinline__ unsigned sample_of(const struct pad_rows &rows
     const int at = clamped(x - rows.pad.x, rows.in_width - 1);
     if (!rows.pad.edge && (!inside || at != x - rows.pad.x))
         return rows.pad.sample[c];
-    return c < IN ? row[(size_t)at * IN + c] : (unsigned)rows.pad.opaque;
+    return c < IN ? row[(size_t)at * IN + c] : rows.pad.opaque;
 }
 
 /* Each thread computes a word of 4 bytes. Rows begin at multiples of 16 bytes, so that words are
@@ -202,6 +202,7 @@ extern "C" int gf_pad_cuda(const struct gf_launch *launch)
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     if (in->format.channels == out->format.channels)
         return launch_bytes(rows, out->format, stream);
-    return out->format.bits == 8 ? launch_alpha<uint8_t>(rows, in->format.channels, stream)
-                                 : launch_alpha<uint16_t>(rows, in->format.channels, stream);
+    return out->format.bits == 8    ? launch_alpha<uint8_t>(rows, in->format.channels, stream)
+           : out->format.bits == 16 ? launch_alpha<uint16_t>(rows, in->format.channels, stream)
+                                    : launch_alpha<uint32_t>(rows, in->format.channels, stream);
 }

@@ -463,8 +463,9 @@ static enum gf_status check_float_kernels(const struct gf_plan *plan, struct gf_
 {
     for (int i = 0; i < plan->stage_count; i++) {
         const struct gf_stage *const stage = &plan->stage[i];
-        if (gf_stage_has_floats(stage) &&
-            (!stage->filter->cuda_floats || gf_stage_statistic(stage)))
+        const struct gf_variant *const kernels = stage->filter->cuda_floats;
+        if (gf_stage_has_floats(stage) && (!kernels || gf_stage_statistic(stage) ||
+                                           (kernels->refuses && kernels->refuses(stage))))
             return gf_fail(error, GF_ERROR_UNAVAILABLE,
                            "%s: floats are filtered on the CPU only (options.device=cpu)",
                            gf_filter_name(gf_stage_variants(stage)));

@@ -284,8 +284,8 @@ struct gf_filter {
      * kernels, and its chains run on the CPU. */
     const struct gf_variant *cuda;
     /* The kernels for a stage whose input or result has floats, and their scratch memory
-     * (GF_CUDA_FLOATS). The kernels above never get such a stage. NULL: it runs on the CPU
-     * alone. */
+     * (GF_CUDA_FLOATS). The kernels above never get such a stage. NULL, or if they refuse it: it
+     * runs on the CPU alone. */
     const struct gf_variant *cuda_floats;
     /* GF_STENCIL: what cuda_fused can do with these parameters: apply launch->before and
      * launch->after for 8-bit pictures without alpha, or read straight RGBA (GF_FUSES_ALPHA). The

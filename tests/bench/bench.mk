@@ -66,7 +66,7 @@ page: $(PROGRAM) ## a run, a comparison, the labs and a batch as one page, $(BUI
 ifeq ($(CUDA),1)
 bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON
 	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
-bench-formats: $(PROGRAM) $(BENCH_GPU) ## kernels of the main filters in gray8, RGB8, RGBA8, RGB16 and RGBA16 beside copies of as many bytes: a table
+bench-formats: $(PROGRAM) $(BENCH_GPU) ## kernels of the main filters in gray8, RGB8, RGBA8, RGB16, RGBA16 and RGBA of floats beside copies of as many bytes: a table
 	@BENCH_FORMATS=1 BENCH_NO_NPP=1 sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
 bench-small: $(PROGRAM) $(BENCH_GPU) ## small pictures: the GPU's time for each by ways of launching, beside copies: a table
 	@BENCH_SMALL=1 sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)

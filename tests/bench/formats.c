@@ -5,7 +5,7 @@
 
 #include "stages.h"
 
-enum { FORMATS = 5, RGB8 = 1 };
+enum { FORMATS = 7, RGB8 = 1 };
 
 /* A factor of a format that is larger than this many times RGB8's factor is marked. */
 static const double FACTOR_BAR = 1.5;
@@ -13,8 +13,12 @@ static const double FACTOR_BAR = 1.5;
 static const struct {
     const char *name;
     int channels, bits;
+    enum gf_samples samples;
 } formats[FORMATS] = {
-    {"gray8", 1, 8}, {"RGB8", 3, 8}, {"RGBA8", 4, 8}, {"RGB16", 3, 16}, {"RGBA16", 4, 16},
+    {"gray8", 1, 8, GF_SAMPLES_INTEGER},   {"RGB8", 3, 8, GF_SAMPLES_INTEGER},
+    {"RGBA8", 4, 8, GF_SAMPLES_INTEGER},   {"RGB16", 3, 16, GF_SAMPLES_INTEGER},
+    {"RGBA16", 4, 16, GF_SAMPLES_INTEGER}, {"RGBAf16", 4, 16, GF_SAMPLES_FLOAT},
+    {"RGBAf32", 4, 32, GF_SAMPLES_FLOAT},
 };
 
 static const char *const chains[] = {
@@ -34,6 +38,8 @@ static const char *const chains[] = {
     "clahe",
     "transpose",
     "hflip",
+    "vflip",
+    "pad=110%:110%",
     "rotate=7:fit=keep",
     "perspective=keystone",
     "lens=-0.1",
@@ -43,6 +49,8 @@ static const char *const chains[] = {
     "resize=50%:50%:kernel=area",
     "grayscale",
     "invert",
+    "brightness=0.1",
+    "addnoise",
     "gamma=2.2",
     "saturation=1.5",
     "vignette",
@@ -51,7 +59,7 @@ static const char *const chains[] = {
     "mask=@",
 };
 
-/* Times of a chain, 0 where it does nothing, negative where it failed. */
+/* Times of a chain, 0 where it does nothing or takes no floats, negative where it failed. */
 static void report_chain(const char *name, const double ms[FORMATS], const double copy_ms[FORMATS])
 {
     printf("%-32.32s", name);
@@ -88,7 +96,7 @@ bool bench_formats(struct bench_report *report, const unsigned char *frame, int 
     bool ok = true;
     for (int i = 0; ok && i < FORMATS; i++) {
         const struct gf_format format = {width, height, formats[i].channels, formats[i].bits,
-                                         GF_SAMPLES_INTEGER};
+                                         formats[i].samples};
         ok = bench_make_frames(frame, format, &frames[i]) && bench_alloc_pictures(&results, format);
         copy_ms[i] = ok ? bench_copy_ms(&frames[i], &results) : 0;
         bench_free_pictures(&results);
@@ -103,9 +111,14 @@ bool bench_formats(struct bench_report *report, const unsigned char *frame, int 
         if (!bench_is_wanted(chains[k]))
             continue;
         for (int i = 0; i < FORMATS; i++) {
-            struct bench_row *const row = &report->row[report->rows++];
+            struct bench_row *const row = &report->row[report->rows];
             bench_chain(chains[k], NULL, &frames[i], row);
-            ms[i] = *row->fault ? -1 : row->ms;
+            const bool refused = formats[i].samples && strstr(row->fault, "floats");
+            ms[i] = refused ? 0 : *row->fault ? -1 : row->ms;
+            if (refused)
+                memset(row, 0, sizeof *row);
+            else
+                report->rows++;
         }
         report_chain(report->row[report->rows - 1].name, ms, copy_ms);
     }

@@ -1,4 +1,5 @@
 /* The frame that the benchmark filters, and the comparison of results. */
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include "bench.h"
@@ -88,7 +89,7 @@ __global__ __launch_bounds__(THREADS) void frame_kernel(unsigned char *frame, in
 
 __global__ __launch_bounds__(THREADS) void convert_kernel(const unsigned char *frame,
                                                           unsigned char *out, int channels,
-                                                          int bits, size_t pixels)
+                                                          int bits, bool floats, size_t pixels)
 {
     const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= pixels)
@@ -98,10 +99,15 @@ __global__ __launch_bounds__(THREADS) void convert_kernel(const unsigned char *f
     for (int c = 0; c < channels; c++) {
         const bool is_alpha = channels % 2 == 0 && c == channels - 1;
         const int v = is_alpha ? (alpha < 160 ? 255 : alpha) : p[channels < 3 ? 1 : c];
+        const size_t at = i * (size_t)channels + (size_t)c;
         if (bits == 8)
-            out[i * (size_t)channels + (size_t)c] = (unsigned char)v;
+            out[at] = (unsigned char)v;
+        else if (floats && bits == 16)
+            ((__half *)out)[at] = __float2half_rn((float)v / 255.0f);
+        else if (floats)
+            ((float *)out)[at] = (float)v / 255.0f;
         else
-            ((unsigned short *)out)[i * (size_t)channels + (size_t)c] =
+            ((unsigned short *)out)[at] =
                 (unsigned short)(is_alpha ? v * 257
                                           : (v << 8) +
                                                 (int)(hash((unsigned int)i * 4u + (unsigned int)c) &
@@ -137,6 +143,6 @@ bool bench_convert_frame(const unsigned char *frame, unsigned char *out, struct 
 {
     const size_t pixels = (size_t)format.width * (size_t)format.height;
     convert_kernel<<<(unsigned int)((pixels + THREADS - 1) / THREADS), THREADS>>>(
-        frame, out, format.channels, format.bits, pixels);
+        frame, out, format.channels, format.bits, format.samples == GF_SAMPLES_FLOAT, pixels);
     return cudaGetLastError() == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess;
 }

@@ -316,7 +316,8 @@ static void name_row(struct bench_row *row, const char *chain, const char *note,
     snprintf(row->name, sizeof row->name, "%.*s%s", end ? (int)(end - chain) - 1 : 63, chain,
              end ? end + 1 + strspn(end + 1, "0123456789") : "");
     snprintf(row->note, sizeof row->note, "%s", note ? note : "");
-    snprintf(row->format, sizeof row->format, "%s%d", formats[format.channels], format.bits);
+    snprintf(row->format, sizeof row->format, "%s%s%d", formats[format.channels],
+             gf_is_float(format) ? "f" : "", format.bits);
 }
 
 void bench_chain(const char *chain, const char *note, const struct pictures *frames,

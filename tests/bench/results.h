@@ -8,7 +8,7 @@
 
 enum {
     BENCH_STEPS = 8,
-    BENCH_ROWS = 160,
+    BENCH_ROWS = 256,
     BENCH_RUNS = 128,
     BENCH_BARS = 2 * BENCH_ROWS + BENCH_RUNS
 };

@@ -16,7 +16,7 @@ driver and the commit, and are made by these targets:
 - `make bench-gpu`: `gpu-*`, the kernels beside NPP's, the pipeline, the start of the program; `h100-*`: the same on an H100
 - `make bench-peers`: `peers-*`, the kernels and the JPEG codec beside those of CV-CUDA, cuCIM, kornia, nvImageCodec and NPP
 - `make bench-batch`: `batch-*`, thousands of JPEGs
-- `make bench-formats`: `formats-*`, kernels in gray8, RGB8, RGBA8, RGB16 and RGBA16, in multiples of the copy of each
+- `make bench-formats`: `formats-*`, kernels in gray8, RGB8, RGBA8, RGB16, RGBA16 and RGBA of floats, in multiples of the copy of each
 - `make bench-small`: `small-*`, what 64 small pictures take on a GPU by ways of launching
 - `make bench-jobs`: `jobs-*`, the jobs that people have most, on one GPU and several, beside the files alone and peers; `kernels-*`: some rows of `make bench-gpu`
 - `make bench-thumbnail`: `thumbnail-*`, thumbnails of JPEGs beside vips, OpenCV, torchvision, Pillow and sharp

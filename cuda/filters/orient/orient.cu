@@ -16,10 +16,10 @@ static __device__ __forceinline__ uint32_t mirrored_word(const unsigned char *ro
                                                          int index)
 {
     const uint32_t *const words = (const uint32_t *)row;
-    if (PIXEL == 4)
-        return __ldg(words + (width - 1 - index));
-    if (PIXEL == 8)
-        return __ldg(words + 2 * (size_t)(width - 1 - index / 2) + index % 2);
+    if (PIXEL % 4 == 0) {
+        constexpr int WORDS = PIXEL % 4 ? 1 : PIXEL / 4;
+        return __ldg(words + WORDS * (size_t)(width - 1 - index / WORDS) + index % WORDS);
+    }
     if (PIXEL == 1) {
         const size_t at = (size_t)(width - 4) - 4 * (size_t)index;
         const uint32_t low = __ldg(words + at / 4), high = __ldg(words + at / 4 + 1);
@@ -218,9 +218,11 @@ template <int PIXEL> static int launch_mirror(const struct orient_args &args, cu
 
 static int mirror(const struct orient_args &args, cudaStream_t stream)
 {
-    return for_pixel_bytes(pixel_bytes_of(args.p), [&](auto bytes) {
-        return launch_mirror<decltype(bytes)::value>(args, stream);
-    });
+    const int size = pixel_bytes_of(args.p);
+    if (size > 8)
+        return size == 12 ? launch_mirror<12>(args, stream) : launch_mirror<16>(args, stream);
+    return for_pixel_bytes(
+        size, [&](auto bytes) { return launch_mirror<decltype(bytes)::value>(args, stream); });
 }
 
 /* Transposes through a tile in shared memory (CME 213's lecture; Best Practices Guide, 9.2.3.3). */
@@ -444,11 +446,78 @@ template <int PIXEL> static int launch_transpose(struct orient_args args, cudaSt
     return cudaGetLastError();
 }
 
+/* Transposes pixels of 12 and 16 bytes, which are EACH elements, through a square tile in shared
+ * memory. Its rows have room for one more pixel, so that neighbouring lanes access different banks
+ * along rows and down columns. Each warp makes neighbouring elements of a row. */
+constexpr int WIDE_TILE = 32;
+constexpr int WIDE_WARPS = TRANSPOSE_THREADS / WARP;
+
+template <class Element, int EACH>
+static __global__ void __launch_bounds__(TRANSPOSE_THREADS)
+    transpose_wide_kernel(struct orient_args args)
+{
+    constexpr int ROWS = WIDE_TILE / WIDE_WARPS, PITCH = (WIDE_TILE + 1) * EACH;
+    __shared__ Element elements[WIDE_TILE * PITCH];
+    const struct view_pair &p = args.p;
+    const int column0 = args.first_column + (int)(blockIdx.x % args.column_tiles) * WIDE_TILE;
+    const int x0 = (int)(blockIdx.x / args.column_tiles) * WIDE_TILE;
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    Element read[ROWS][EACH];
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        const int x = x0 + warp + k * WIDE_WARPS, row = args.mirror_x ? p.height - 1 - x : x;
+        const Element *const from =
+            (const Element *)(p.in + row * p.in_pitch) + (size_t)column0 * EACH;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const int at = lane + i * WARP;
+            if (x < p.height && column0 + at / EACH < p.width)
+                read[k][i] = __ldg(from + at);
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            elements[(warp + k * WIDE_WARPS) * PITCH + lane + i * WARP] = read[k][i];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        const int column = warp + k * WIDE_WARPS;
+        if (!in_band(args, column0 + column))
+            continue;
+        Element *const to = (Element *)target(args, column0 + column) + (size_t)x0 * EACH;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const int at = lane + i * WARP;
+            if (x0 + at / EACH < p.height)
+                to[at] = elements[at / EACH * PITCH + column * EACH + at % EACH];
+        }
+    }
+}
+
+template <class Element, int EACH>
+static int launch_wide(struct orient_args args, cudaStream_t stream)
+{
+    const struct view_pair &p = args.p;
+    const int low = first_column_of(args), end = low + p.rows;
+    args.first_column = low / WIDE_TILE * WIDE_TILE;
+    args.column_tiles = (end - 1 - args.first_column) / WIDE_TILE + 1;
+    const size_t tiles = (size_t)args.column_tiles * (size_t)ceil_div(p.height, WIDE_TILE);
+    transpose_wide_kernel<Element, EACH>
+        <<<(unsigned int)tiles, TRANSPOSE_THREADS, 0, stream>>>(args);
+    return cudaGetLastError();
+}
+
 static int transpose(const struct orient_args &args, cudaStream_t stream)
 {
-    return for_pixel_bytes(pixel_bytes_of(args.p), [&](auto bytes) {
-        return launch_transpose<decltype(bytes)::value>(args, stream);
-    });
+    const int size = pixel_bytes_of(args.p);
+    if (size > 8)
+        return size == 12 ? launch_wide<uint32_t, 3>(args, stream)
+                          : launch_wide<uint4, 1>(args, stream);
+    return for_pixel_bytes(
+        size, [&](auto bytes) { return launch_transpose<decltype(bytes)::value>(args, stream); });
 }
 
 static int flip_rows(const struct gf_launch *launch, bool mirror_y)

@@ -91,37 +91,46 @@ static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first,
     *end = clamp(y1 - above, 1, height);
 }
 
+/* Returns the bits of a sample, which is a part of the largest one. */
+static uint32_t bits_of(struct gf_format format, float part)
+{
+    uint32_t bits = 0;
+    gf_floats_to_row(&part, format, 1, &bits);
+    return bits;
+}
+
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_pad_params *const pad = stage->params;
-    const int colours = gf_colour_channels(stage->out), max = gf_sample_max(stage->out);
+    const struct gf_format format = stage->out;
+    const int colours = gf_colour_channels(format);
+    const bool is_float = gf_is_float(format);
     int sample[3];
+    double part[3];
     struct gf_pad *const constants = stage->constants;
-    gf_fill_samples(&pad->colour, stage->out, sample);
+    gf_fill_samples(&pad->colour, format, sample);
+    gf_point_colour_of(format, &pad->colour, part);
     *constants = (struct gf_pad){
-        .x = gf_gravity_x(pad->gravity, stage->out.width - stage->in.width),
+        .x = gf_gravity_x(pad->gravity, format.width - stage->in.width),
         .y = rows_above(stage),
         .edge = pad->colour.word == GF_PAD_EDGE,
         .repeat = pad->colour.word == GF_PAD_REPEAT,
-        .opaque = max,
+        .opaque = is_float ? bits_of(format, 1) : (uint32_t)gf_sample_max(format),
     };
-    if (pad->colour.word != GF_PAD_COLOUR)
-        return GF_OK;
-    for (int c = 0; c < 4; c++)
-        constants->sample[c] = (uint16_t)(c < colours ? sample[c] : max);
+    for (int c = 0; c < 4 && pad->colour.word == GF_PAD_COLOUR; c++)
+        constants->sample[c] = c >= colours ? constants->opaque
+                               : is_float   ? bits_of(format, (float)part[c])
+                                            : (uint32_t)sample[c];
     return GF_OK;
 }
 
-static void add_alpha(const unsigned char *from, unsigned char *to, struct gf_format in, int opaque)
+static void add_alpha(const unsigned char *from, unsigned char *to, struct gf_format in,
+                      uint32_t opaque)
 {
     const size_t size = gf_pixel_bytes(in), alpha = (size_t)in.bits / 8;
-    unsigned char last[4];
-    memset(last, opaque & 255, sizeof last); /* an opaque pixel's alpha has all bits set */
-    if (gf_is_float(in))
-        gf_floats_to_row((const float[]){1}, in, 1, last);
     for (int x = 0; x < in.width; x++) {
         memcpy(to, from, size);
-        memcpy(to + size, last, alpha);
+        memcpy(to + size, &opaque, alpha);
         from += size;
         to += size + alpha;
     }
@@ -146,26 +155,6 @@ static void repeat_rows(const struct gf_view *in, const struct gf_view *out)
     }
 }
 
-/* Writes a pixel of the padding. */
-static void make_pixel(const struct gf_pad_params *params, const struct gf_pad *pad,
-                       struct gf_format format, unsigned char *pixel)
-{
-    const int colours = gf_colour_channels(format);
-    double part[3];
-    float floats[4] = {0};
-    gf_point_colour_of(format, &params->colour, part);
-    for (int c = 0; c < 4 && params->colour.word == GF_PAD_COLOUR; c++)
-        floats[c] = c < colours ? (float)part[c] : 1;
-    if (gf_is_float(format))
-        gf_floats_to_row(floats, format, (size_t)format.channels, pixel);
-    for (int c = 0; c < format.channels && !gf_is_float(format); c++) {
-        if (format.bits == 8)
-            pixel[c] = (unsigned char)pad->sample[c];
-        else
-            memcpy(pixel + 2 * c, &pad->sample[c], 2);
-    }
-}
-
 static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch)
 {
@@ -179,7 +168,8 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
         repeat_rows(in, out);
         return;
     }
-    make_pixel(stage->params, pad, out->format, pixel);
+    for (int c = 0; c < out->format.channels; c++)
+        memcpy(pixel + c * out->format.bits / 8, &pad->sample[c], (size_t)out->format.bits / 8);
     gf_pattern_make(&pattern, pixel, size);
     for (int y = out->y; y < out->y + out->rows; y++) {
         const int row = clamp(y - pad->y, 0, in->format.height - 1);
@@ -237,6 +227,7 @@ const struct gf_filter gf_pad_filter = {
     .cuda =
         GF_CUDA({GF_VARIANT("vectors", gf_pad_cuda,
                             "a thread for 16 bytes of the result; for 4 where alpha is added")}),
+    .cuda_floats = GF_CUDA_FLOATS(gf_pad_cuda, NULL),
 };
 
 /* border: adds a border of the same width on each side. */

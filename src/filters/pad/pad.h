@@ -24,6 +24,7 @@ struct gf_pad {
     int x, y;    /* where the picture begins in the result */
     bool edge;   /* the padding repeats the picture's nearest pixel; otherwise it is `sample` */
     bool repeat; /* the picture is repeated; x and y are 0 */
-    uint16_t sample[4]; /* a pixel of the padding */
-    int opaque;         /* the alpha of the picture's pixels, if only the result has alpha */
+    /* The bits of the samples of the padding's pixel, and of the alpha of the picture's pixels, if
+     * only the result has alpha. */
+    uint32_t sample[4], opaque;
 };

@@ -49,7 +49,7 @@ extern gf_launcher gf_orient_cuda, gf_orient_stacked_cuda;
 #define GF_ORIENT_FILTER \
     .takes_floats = true, .shape = shape, .needs_whole = needs_whole, .input_rows = input_rows, \
     .prepare = prepare, .constants_size = sizeof(struct gf_orient), .cpu = gf_orient_cpu, \
-    .cpu_intrinsics = true
+    .cpu_intrinsics = true, .cuda_floats = GF_CUDA_FLOATS(gf_orient_cuda, NULL)
 
 /* The entry for GF_CUDA(), the list of kernels, of a filter that transposes. */
 #define GF_TRANSPOSE_KERNEL \

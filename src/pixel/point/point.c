@@ -228,7 +228,15 @@ bool gf_point_is_only(const struct gf_stage *stage, const struct gf_filter *filt
     return stage->filter == &gf_point && points->count == 1 && points->item[0].filter == filter;
 }
 
-extern gf_launcher gf_point_cuda, gf_point_counting_cuda, gf_point_stacked_cuda;
+/* No kernel for floats reads second pictures. */
+static const char *refuses_floats(const struct gf_stage *stage)
+{
+    const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+    return gf_stage_pictures(stage, list) ? "reads second pictures" : NULL;
+}
+
+extern gf_launcher gf_point_cuda, gf_point_floats_cuda, gf_point_counting_cuda,
+    gf_point_stacked_cuda;
 
 const struct gf_filter gf_point = {
     .name = "point",
@@ -246,6 +254,8 @@ const struct gf_filter gf_point = {
     .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT("vectors", gf_point_cuda,
                                 "16 bytes a thread; one table, or a program, for the whole run")}),
+    .cuda_floats = &(const struct gf_variant){.launch = GF_LAUNCHER(gf_point_floats_cuda),
+                                              .refuses = refuses_floats},
     .cuda_counting = GF_LAUNCHER(gf_point_counting_cuda),
     .cuda_stacked = GF_LAUNCHER(gf_point_stacked_cuda),
 };

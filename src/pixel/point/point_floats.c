@@ -1,6 +1,6 @@
-/* Point programs on floats: the formulas of the operations with M = 1, where nothing is limited to
- * 0..1. Functions of light and powers are odd: that of -v is minus that of v. Infinities and NaN go
- * through them as they are. */
+/* Point programs on floats: the formulas of point_floats.h on planes of samples. */
+#include "pixel/point/point_floats.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -8,29 +8,18 @@
 #include "base/image.h"
 #include "pixel/point/point_planes.h"
 
-/* Returns f(|v|) with the sign of v; v itself if it is NaN or infinite. */
-GF_INLINE float mirrored(float v, float of_size)
-{
-    return fabsf(v) < INFINITY ? copysignf(of_size, v) : v;
-}
-
-GF_INLINE float power_of(float v, float exponent)
-{
-    return mirrored(v, gf_pow(fabsf(v), exponent));
-}
-
 float gf_light_of_float(float v)
 {
-    return mirrored(v, gf_srgb_decode(fabsf(v)));
+    return gf_float_decode(v);
 }
 
 float gf_float_of_light(float light)
 {
-    return mirrored(light, gf_srgb_encode(fabsf(light)));
+    return gf_float_encode(light);
 }
 
 /* Defines an operation on a plane of samples v; c is the channel, a the plane of alpha. */
-#define OF_SAMPLES(name, result) \
+#define OF_SAMPLES(kind, name, result) \
     GF_TARGET_CLONES static void name(const struct gf_point_op op, int c, float *restrict plane, \
                                       const float *restrict alpha) \
     { \
@@ -41,39 +30,16 @@ float gf_float_of_light(float light)
             plane[i] = result; \
         } \
     }
-OF_SAMPLES(linear, (v - op.a) * op.b + op.c)
-OF_SAMPLES(power, power_of(v, op.a))
-OF_SAMPLES(step, v != v ? v : v >= op.a ? 1.0f : 0.0f)
-OF_SAMPLES(decode, mirrored(v, gf_srgb_decode(fabsf(v))))
-OF_SAMPLES(encode, mirrored(v, gf_srgb_encode(fabsf(v))))
-OF_SAMPLES(premultiply, v *a)
-OF_SAMPLES(unpremultiply, a != 0.0f ? v / a : 0.0f)
-OF_SAMPLES(flatten, v *a + own * (1.0f - a))
-OF_SAMPLES(gain, v *own)
-OF_SAMPLES(quantize, floorf(v *op.a + 0.5f) * op.b)
-OF_SAMPLES(solarize, v >= op.a ? 1.0f - v : v)
+GF_FLOAT_SAMPLES(OF_SAMPLES)
 
 typedef void of_samples(const struct gf_point_op op, int c, float *plane, const float *alpha);
-static of_samples *const operation[] = {
-    [GF_POINT_LINEAR] = linear,
-    [GF_POINT_POWER] = power,
-    [GF_POINT_STEP] = step,
-    [GF_POINT_DECODE] = decode,
-    [GF_POINT_ENCODE] = encode,
-    [GF_POINT_PREMULTIPLY] = premultiply,
-    [GF_POINT_UNPREMULTIPLY] = unpremultiply,
-    [GF_POINT_FLATTEN] = flatten,
-    [GF_POINT_GAIN] = gain,
-    [GF_POINT_QUANTIZE] = quantize,
-    [GF_POINT_SOLARIZE] = solarize,
-};
+#define OPERATION(kind, name, result) [GF_POINT_##kind] = name,
+static of_samples *const operation[] = {GF_FLOAT_SAMPLES(OPERATION)};
 
 GF_TARGET_CLONES static void curve(const struct gf_point_op op, const float *points, float *v)
 {
-    for (int i = 0; i < GF_PIECE; i++) {
-        const float at = gf_clamp(v[i] * op.a + op.b, op.d);
-        v[i] = v[i] == v[i] ? gf_point_curve_at(points, at) : v[i];
-    }
+    for (int i = 0; i < GF_PIECE; i++)
+        v[i] = gf_float_curve(&op, points, v[i]);
 }
 
 GF_INLINE struct gf_rgb rgb_at(const struct gf_planes *p, int i)
@@ -88,7 +54,7 @@ GF_INLINE void set_rgb(struct gf_planes *p, int i, struct gf_rgb v)
     p->colour[2][i] = v.b;
 }
 
-/* Defines an operation on pixels p; `op` is followed by the ROWs of a MATRIX. */
+/* Defines an operation on pixels p. */
 #define OF_PIXELS(name, result) \
     GF_TARGET_CLONES static void name(const struct gf_point_op *op, struct gf_planes *planes) \
     { \
@@ -97,28 +63,15 @@ GF_INLINE void set_rgb(struct gf_planes *p, int i, struct gf_rgb v)
             set_rgb(planes, i, result); \
         } \
     }
-#define ROW(row) fmaf((row).a, p.r, fmaf((row).b, p.g, fmaf((row).c, p.b, (row).d)))
-OF_PIXELS(matrix, ((struct gf_rgb){ROW(op[0]), ROW(op[1]), ROW(op[2])}))
+OF_PIXELS(matrix, gf_float_matrix(op, p))
 OF_PIXELS(saturate, gf_saturate_to(p, op->a, false))
-
-GF_INLINE struct gf_rgb vibrant(const struct gf_point_op *op, struct gf_rgb p)
-{
-    const float y = fmaf(0.2126f, p.r, fmaf(0.7152f, p.g, 0.0722f * p.b));
-    const float factor = gf_point_vibrance_factor(op, p);
-    return (struct gf_rgb){fmaf(p.r - y, factor, y), fmaf(p.g - y, factor, y),
-                           fmaf(p.b - y, factor, y)};
-}
-OF_PIXELS(vibrance, vibrant(op, p))
+OF_PIXELS(vibrance, gf_float_vibrance(op, p))
 
 GF_TARGET_CLONES static void table3d(const struct gf_point_op *op, const uint32_t *nodes,
                                      struct gf_planes *p)
 {
-    for (int i = 0; i < GF_PIECE; i++) {
-        const struct gf_rgb v = rgb_at(p, i),
-                            at = {gf_clamp(v.r, 1), gf_clamp(v.g, 1), gf_clamp(v.b, 1)};
-        const bool is_nan = v.r != v.r || v.g != v.g || v.b != v.b;
-        set_rgb(p, i, is_nan ? (struct gf_rgb){NAN, NAN, NAN} : gf_point_table3d_of(op, nodes, at));
-    }
+    for (int i = 0; i < GF_PIECE; i++)
+        set_rgb(p, i, gf_float_table3d(op, nodes, rgb_at(p, i)));
 }
 
 GF_TARGET_CLONES static void gray(const struct gf_point_op op, struct gf_planes *p)
@@ -133,16 +86,11 @@ GF_TARGET_CLONES static void key(const struct gf_point_op op, struct gf_planes *
         p->alpha[i] *= gf_point_key_of(&op, rgb_at(p, i));
 }
 
-/* Mixes in a colour, adds one (ADD), or fades a plane (FADE). Where the field is 0 or 1, v or the
- * colour is kept as it is. */
 GF_TARGET_CLONES static void blend(int kind, float colour, const float *restrict field,
                                    float *restrict plane)
 {
-    for (int i = 0; i < GF_PIECE; i++) {
-        const float v = plane[i], f = field[i];
-        const float mixed = f == 0.0f ? v : f == 1.0f ? colour : v + (colour - v) * f;
-        plane[i] = kind == GF_POINT_MIX ? mixed : kind == GF_POINT_ADD ? v + colour * f : v * f;
-    }
+    for (int i = 0; i < GF_PIECE; i++)
+        plane[i] = gf_float_blend(kind, plane[i], colour, field[i]);
 }
 
 static void by_position(const struct gf_stage *stage, const struct gf_point_op *op, int colours,
@@ -163,9 +111,8 @@ GF_TARGET_CLONES static void noise(const struct gf_point_op op, int colours, int
     for (int i = 0; i < GF_PIECE; i++) {
         const struct gf_noise at = gf_noise_at((uint32_t)(x + i), (uint32_t)y, (uint32_t)op.c);
         for (int c = 0; c < colours; c++) {
-            const float even = gf_noise_even(at.word[op.d != 0.0f ? 0 : c]);
             float *const v = &p->colour[c][i];
-            *v = fmaf(op.b != 0.0f ? gf_noise_normal(even) : even, op.a, *v);
+            *v = gf_float_noise(&op, *v, at.word[op.d != 0.0f ? 0 : c]);
         }
     }
 }
