@@ -191,7 +191,8 @@ enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage 
 {
     const struct statistic *const statistic = &backend_of(lane->backend)->statistic;
     struct gf_view pictures[GF_STAGE_PICTURES_MAX];
-    if (!stage->filter->cuda_counting || gf_stage_has_floats(stage) || stage->variant || statistic->counter_is_chosen)
+    if (!stage->filter->cuda_counting || gf_stage_has_floats(stage) || stage->variant ||
+        statistic->counter_is_chosen)
         return GF_OK;
     struct gf_launch launch = launch_of(lane, stage, constants, in, out, scratch, pictures);
     launch.statistic = statistic->kind;

@@ -57,9 +57,10 @@ struct gf_compare_spot *gf_compare_spot_make(const struct gf_view *found,
 
 /* The pictures of a file, or of standard input ("-"): those that its name chooses ("a.gif[all]"),
  * or one. They are turned upright if options.autorotate is set; floats become integers of 16 bits,
- * whose full scale is 0..1, with a warning if any is beyond and a measure needs them. A picture fails if it takes more
- * memory than options.memory_bytes or, by default, a part of the machine's memory. Unless
- * `measures` is 0, that counts also another picture and gf_likeness_of() with these measures. */
+ * whose full scale is 0..1, with a warning if any is beyond and a measure needs them. A picture
+ * fails if it takes more memory than options.memory_bytes or, by default, a part of the machine's
+ * memory. Unless `measures` is 0, that counts also another picture and gf_likeness_of() with these
+ * measures. */
 struct gf_reading {
     struct gf_options options;
     unsigned measures;

@@ -119,8 +119,8 @@ static enum gf_status keep(struct job *job, const char *text, const struct gf_li
         free(copy);
         return gf_fail_memory(error);
     }
-    job->found[job->count++] =
-        (struct found){copy, !likeness, likeness ? *likeness : (struct gf_likeness){.of_floats = false}};
+    job->found[job->count++] = (struct found){
+        copy, !likeness, likeness ? *likeness : (struct gf_likeness){.of_floats = false}};
     return GF_OK;
 }
 

@@ -3,7 +3,7 @@
  * a NaN. */
 #include "cuda/common/floats.cuh"
 #include "cuda/filters/resize/resize.cuh"
-#include "pixel/colour.h"
+#include "pixel/point/point_floats.h"
 
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
@@ -23,17 +23,6 @@ struct floats_args {
     struct axis_tables columns, rows;
 };
 
-/* Convert to linear light and back, as gf_light_of_float() and gf_float_of_light() do. */
-static __device__ __forceinline__ float light_of(float v)
-{
-    return fabsf(v) < INFINITY ? copysignf(gf_srgb_decode(fabsf(v)), v) : v;
-}
-
-static __device__ __forceinline__ float of_light(float v)
-{
-    return fabsf(v) < INFINITY ? copysignf(gf_srgb_encode(fabsf(v)), v) : v;
-}
-
 /* Converts four samples, from a multiple of four on. A colour that alpha has multiplied is divided
  * by it first. */
 template <bool TO_LIGHT>
@@ -45,7 +34,7 @@ static __device__ __forceinline__ void convert_light(int channels, float v[4])
         const bool is_alpha = channels % 2 == 0 && i % channels == channels - 1;
         const float colour = channels % 2 == 0 ? v[i] / alpha : v[i];
         if (!is_alpha && alpha != 0.0f)
-            v[i] = (TO_LIGHT ? light_of(colour) : of_light(colour)) * alpha;
+            v[i] = (TO_LIGHT ? gf_float_decode(colour) : gf_float_encode(colour)) * alpha;
     }
 }
 

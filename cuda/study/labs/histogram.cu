@@ -183,7 +183,7 @@ struct histogram_bench {
         std::vector<uint64_t> right(256);
         std::vector<double> gb_s(METHODS, NAN);
         struct gf_histogram histogram = {};
-    histogram.channels = 1, histogram.bins = 256, histogram.count = right.data();
+        histogram.channels = 1, histogram.bins = 256, histogram.count = right.data();
         const struct gf_view host_view = line_of(host.data(), many, channels, 8);
         const struct gf_view view = line_of(bytes.data, many, channels, 8);
         gf_histogram_add(&host_view, statistic, &histogram);

@@ -293,21 +293,27 @@ static int highest(const uint64_t *count, int bins)
     return level;
 }
 
+/* Returns the highest number of a channel of floats, by their upper bits: where the exact counters
+ * do not show the very number, the least one with greater upper bits. */
+static double highest_of_floats(const struct gf_histogram *histogram, int channel)
+{
+    const int level =
+        highest(gf_histogram_exact(histogram, channel) + GF_EXACT_UPPER, GF_EXACT - GF_EXACT_UPPER);
+    const double next = (double)gf_float_of_bits(((uint32_t)level + 1) << GF_UPPER_SHIFT);
+    return fmax(fmin(next, (double)histogram->high[channel]), 0);
+}
+
 static double measured_peak(const struct gf_histogram *histogram, int curve, bool floats)
 {
-    const int bins = floats ? GF_EXACT - GF_EXACT_UPPER : histogram->bins;
-    int most = 0;
+    double most = 0;
     for (int c = 0; c < histogram->channels; c++) {
-        const uint64_t *const count = floats
-                                          ? gf_histogram_exact(histogram, c) + GF_EXACT_UPPER
-                                          : histogram->count + (size_t)c * (size_t)histogram->bins;
-        const int level = highest(count, bins);
-        most = level > most ? level : most;
+        const uint64_t *const count = histogram->count + (size_t)c * (size_t)histogram->bins;
+        const double v = floats ? highest_of_floats(histogram, c)
+                                : (double)highest(count, histogram->bins) / (histogram->bins - 1);
+        most = fmax(most, v);
     }
-    /* Of floats a number in the middle of those that have the same upper bits. */
-    const uint32_t bits = (2 * (uint32_t)most + 1) << (GF_UPPER_SHIFT - 1);
-    const double v = floats ? (double)gf_float_of_bits(bits) : (double)most / (bins - 1);
-    return fmin(gf_tone_luminance(curve, curve == GF_CURVE_LINEAR ? v : fmin(v, 1)), peak_most);
+    return fmin(gf_tone_luminance(curve, curve == GF_CURVE_LINEAR ? most : fmin(most, 1)),
+                peak_most);
 }
 
 static double peak_of(const struct gf_tonemap *tonemap, const struct gf_stage *stage, int curve)

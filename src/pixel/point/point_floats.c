@@ -8,16 +8,6 @@
 #include "base/image.h"
 #include "pixel/point/point_planes.h"
 
-float gf_light_of_float(float v)
-{
-    return gf_float_decode(v);
-}
-
-float gf_float_of_light(float light)
-{
-    return gf_float_encode(light);
-}
-
 /* Defines an operation on a plane of samples v; c is the channel, a the plane of alpha. */
 #define OF_SAMPLES(kind, name, result) \
     GF_TARGET_CLONES static void name(const struct gf_point_op op, int c, float *restrict plane, \

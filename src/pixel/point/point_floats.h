@@ -19,6 +19,7 @@ GF_HOST_DEVICE float gf_float_power(float v, float exponent)
     return gf_float_mirrored(v, gf_pow(fabsf(v), exponent));
 }
 
+/* Convert a sample of sRGB to linear light and back. */
 GF_HOST_DEVICE float gf_float_decode(float v)
 {
     return gf_float_mirrored(v, gf_srgb_decode(fabsf(v)));

@@ -164,9 +164,6 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
 /* The function floats() of gf_point. */
 void gf_point_floats(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch);
-/* Convert a sample of sRGB to linear light and back, as programs on floats do. */
-float gf_light_of_float(float v);
-float gf_float_of_light(float light);
 
 /* The functions from here on evaluate single operations on both backends. */
 

@@ -4,7 +4,7 @@
 
 #include "base/cpu.h"
 #include "base/simd.h"
-#include "pixel/point/point_program.h"
+#include "pixel/point/point_floats.h"
 #include "pixel/resample/resample.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
@@ -306,7 +306,7 @@ static void convert_light(float (*of)(float v), const float *row, struct gf_form
 
 static void floats_to_light(const float *row, struct gf_format format, float *floats)
 {
-    convert_light(gf_light_of_float, row, format, floats);
+    convert_light(gf_float_decode, row, format, floats);
 }
 
 static void to_light(const unsigned char *row, struct gf_format format, const float *decode,
@@ -444,7 +444,7 @@ static void finish_row(const struct work *work, const float *weight, int count, 
     }
     add_rows(work->rows, weight, count, gf_samples(format), work->sums);
     if (work->resample->linear && format.bits == 32)
-        convert_light(gf_float_of_light, work->sums, format, work->sums);
+        convert_light(gf_float_encode, work->sums, format, work->sums);
     else if (work->resample->linear && gf_has_alpha(format))
         encode_premultiplied(work->sums, format, max);
     else if (work->resample->linear)

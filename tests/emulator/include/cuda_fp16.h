@@ -1,5 +1,5 @@
-/* Numbers of half precision and pairs of them, by arithmetic of double precision, in which each operation is exact before it is
- * rounded, except for sums of numbers of very different size. */
+/* Numbers of half precision and pairs of them, by arithmetic of double precision, in which each operation is exact
+ * before it is rounded, except for sums of numbers of very different size. */
 #pragma once
 
 #include <math.h>
