@@ -151,7 +151,7 @@ static enum gf_status depth_finish(struct gf_sink *base, struct gf_error *error)
     base->fit = sink->inner->fit;
     if (!status && sink->beyond)
         gf_warn(&sink->options,
-                "%s: %llu samples were NaN or outside of 0..1, and are clamped (levels, exposure)",
+                "%s: %llu samples were NaN or outside of 0..1, and are clamped (tonemap, levels)",
                 sink->name, (unsigned long long)sink->beyond);
     sink->beyond = 0;
     return status;

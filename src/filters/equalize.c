@@ -29,7 +29,9 @@ static enum gf_status equalize_shape(const void *params, struct gf_format in, st
 {
     const struct equalize *const equalize = params;
     return gf_is_float(in) && equalize->mode == BY_LIGHTNESS
-               ? gf_fail(error, GF_ERROR_USAGE, "mode=lightness takes no floats")
+               ? gf_fail(error, GF_ERROR_USAGE,
+                         "mode=lightness takes no floats; the filter integer before it makes "
+                         "samples of 16 bits")
                : GF_OK;
 }
 

@@ -278,6 +278,67 @@ const unsigned char *gf_icc_tag(struct gf_icc icc, const char *name, size_t *siz
     return tag.data;
 }
 
+/* Whether the tag of a curve says that samples are light. */
+static bool is_line(struct gf_icc icc, const char *name)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+    } lines[] = {{"curv\0\0\0\0\0\0\0\0", 12},
+                 {"curv\0\0\0\0\0\0\0\1\1\0", 14},
+                 {"curv\0\0\0\0\0\0\0\2\0\0\377\377", 16},
+                 {"para\0\0\0\0\0\0\0\0\0\1\0\0", 16},
+                 {"para\0\0\0\0\0\3\0\0\0\1\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0", 32}};
+    size_t size;
+    const unsigned char *const tag = gf_icc_tag(icc, name, &size);
+    for (size_t i = 0; tag && i < sizeof lines / sizeof *lines; i++) {
+        if (size >= lines[i].size && !memcmp(tag, lines[i].bytes, lines[i].size))
+            return true;
+    }
+    return false;
+}
+
+/* Reads ICC's s15Fixed16Numbers behind the head of a tag. Returns false if it has fewer. */
+static bool read_fixed(struct gf_icc icc, const char *name, int count, double *value)
+{
+    const struct block tag = find_tag((struct block){icc.data, icc.size}, name);
+    if (tag.size < 8 + 4 * (size_t)count)
+        return false;
+    for (int i = 0; i < count; i++)
+        value[i] = (int32_t)number(tag, 8 + 4 * (size_t)i) / 65536.0;
+    return true;
+}
+
+bool gf_icc_find_linear(struct gf_icc icc, struct gf_icc_space *space)
+{
+    static const char *const curves[] = {"gTRC", "rTRC", "gTRC", "bTRC"}, *const colours[] = {
+                                                                              "", "rXYZ", "gXYZ",
+                                                                              "bXYZ"};
+    double adaptation[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, back[3][3];
+    double *const point[] = {space->white, space->red, space->green, space->blue};
+    size_t size;
+    *space = gf_icc_linear_srgb;
+    if (gf_icc_fits(icc, 1))
+        return is_line(icc, "kTRC");
+    (void)read_fixed(icc, "chad", 9, adaptation[0]);
+    if (gf_icc_tag(icc, "A2B0", &size) || !(gf_icc_adjugate(adaptation, back) > 0))
+        return false;
+    for (int i = 0; i < 4; i++) {
+        double v[3] = {0xf6d6 / 65536.0, 1, 0xd32d / 65536.0}, xyz[3], sum = 0;
+        if (!is_line(icc, curves[i]) || (i && !read_fixed(icc, colours[i], 3, v)))
+            return false;
+        for (int k = 0; k < 3; k++) {
+            xyz[k] = back[k][0] * v[0] + back[k][1] * v[1] + back[k][2] * v[2];
+            sum += xyz[k];
+        }
+        if (!(sum > 0))
+            return false;
+        point[i][0] = xyz[0] / sum;
+        point[i][1] = xyz[1] / sum;
+    }
+    return true;
+}
+
 /* Converts UTF-16 (big endian) to UTF-8. A character beyond 16 bits becomes two question marks. */
 static void put_utf16(struct block from, char text[GF_ICC_TEXT_SIZE])
 {

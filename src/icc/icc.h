@@ -79,6 +79,9 @@ bool gf_icc_same(struct gf_icc a, struct gf_icc b);
 bool gf_icc_is_made(struct gf_icc icc);
 /* Returns the colour space of one of gf_icc_names; NULL: the profile is none of them. */
 const struct gf_icc_space *gf_icc_space_of(struct gf_icc icc);
+/* Finds the chromaticities of a profile whose samples are light, by three lines and a matrix; those
+ * of gray are sRGB's. Returns false for other profiles. */
+bool gf_icc_find_linear(struct gf_icc icc, struct gf_icc_space *space);
 /* Returns the bytes of a profile's tag, *size of them; NULL: it has no such tag. */
 const unsigned char *gf_icc_tag(struct gf_icc icc, const char *name, size_t *size);
 

@@ -5,7 +5,7 @@ printf 'Pf\n2 2\n-1.0\n\0\0\0\0\0\0\0@\0\0\200\277\0\0\0?' >floats.pfm
 begin "samples beyond 0..1 are clamped in integers, with a warning"
 for output in out.png out.jpg out.pgm; do
     run 0 gpufilter -i floats.pfm -o $output
-    stderr_is "gpufilter: warning: $output: 2 samples were NaN or outside of 0..1, and are clamped (levels, exposure)"
+    stderr_is "gpufilter: warning: $output: 2 samples were NaN or outside of 0..1, and are clamped (tonemap, levels)"
 done
 run 0 gpufilter -i floats.pfm -o - --format=pfm
 [ ! -s stderr ] || problem "a warning without reason: $(cat stderr)"
@@ -132,6 +132,30 @@ else
         done
     fi
 fi
+
+begin "linear light stays linear from OpenEXR through other formats of floats, also gray and ACEScg"
+for name in linear aces gray; do
+    if [ ! -e linear.exr ]; then
+        skip "there is no OpenEXR or no Little CMS in this build"
+        break
+    fi
+    [ $name != gray ] || gpufilter -q -i linear.exr -o gray.exr grayscale
+    for through in tif jxl hdr; do
+        gpufilter --version | grep -q "$(echo "^formats:.*$through" | sed 's/tif/TIFF/; s/jxl/JPEG XL/; s/hdr/Radiance HDR/')" || continue
+        [ $name$through != grayhdr ] || continue # it has no gray
+        loss=15
+        [ $through != tif ] || loss=150
+        [ $through != hdr ] || loss=45
+        run 0 gpufilter -i $name.exr -o through.$through
+        run 0 gpufilter -i through.$through -o back.exr
+        silent
+        run 0 gpufilter --compare=$name.exr:measures=psnr:min-psnr=$loss back.exr
+        run 0 gpufilter --info back.exr
+        cp stdout colours
+        run 0 gpufilter --info $name.exr
+        [ "$(grep colours stdout)" = "$(grep colours colours)" ] || problem "$(cat colours)"
+    done
+done
 
 begin "tonemap takes floats: light beyond white becomes white, what is not brighter stays"
 if ! gpufilter -i in.ppm -o probe.ppm icc=display-p3 2>/dev/null; then

@@ -128,7 +128,7 @@ static bool is_for_the_eye(JxlTransferFunction curve)
 
 /* Chooses the decoder's output colours. It must be called after JXL_DEC_COLOR_ENCODING. A picture
  * that can be decoded to any colours gets the primaries of its profile. It gets sRGB if the profile
- * has no usable primaries, and for gray that is not HDR. */
+ * has no usable primaries, and for gray that is neither HDR nor linear floats. */
 static void jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info)
 {
     JxlColorEncoding srgb, own;
@@ -142,7 +142,9 @@ static void jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info
     bool known =
         gf_jxl.JxlDecoderGetColorAsEncodedProfile(
             decoder, GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_ORIGINAL, &own) == JXL_DEC_SUCCESS &&
-        (gray ? gf_curve_is_hdr((int)own.transfer_function)
+        (gray ? gf_curve_is_hdr((int)own.transfer_function) ||
+                    (info->exponent_bits_per_sample &&
+                     own.transfer_function == JXL_TRANSFER_FUNCTION_LINEAR)
               : own.color_space == JXL_COLOR_SPACE_RGB);
     if (known && !info->exponent_bits_per_sample && !is_for_the_eye(own.transfer_function))
         own.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;

@@ -83,7 +83,23 @@ static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
 {
     const struct gf_blob *const icc = &sink->metadata.icc;
     const struct gf_colour_tags *const tags = &sink->metadata.colour;
+    struct gf_icc_space space;
     JxlColorEncoding colour;
+    /* libjxl decodes floats with losses to linear light only of colours that it knows by numbers.
+     */
+    if (gf_is_float(sink->format) && !sink->options.lossless &&
+        gf_metadata_find_linear(&sink->metadata, &space)) {
+        gf_jxl.JxlColorEncodingSetToSRGB(&colour, gf_colour_channels(sink->format) == 1);
+        colour.transfer_function = JXL_TRANSFER_FUNCTION_LINEAR;
+        colour.white_point = JXL_WHITE_POINT_CUSTOM;
+        colour.primaries = JXL_PRIMARIES_CUSTOM;
+        memcpy(colour.white_point_xy, space.white, sizeof space.white);
+        memcpy(colour.primaries_red_xy, space.red, sizeof space.red);
+        memcpy(colour.primaries_green_xy, space.green, sizeof space.green);
+        memcpy(colour.primaries_blue_xy, space.blue, sizeof space.blue);
+        if (gf_jxl.JxlEncoderSetColorEncoding(encoder, &colour) == JXL_ENC_SUCCESS)
+            return true;
+    }
     if (icc->size &&
         gf_jxl.JxlEncoderSetICCProfile(encoder, icc->data, icc->size) == JXL_ENC_SUCCESS)
         return true;

@@ -28,9 +28,10 @@ struct colours {
     const char *from;
 };
 
-static void name_colours(const struct gf_metadata *metadata, const char *of_exif, bool gray,
+static void name_colours(const struct gf_source *source, const char *of_exif, bool gray,
                          struct colours *colours)
 {
+    const struct gf_metadata *const metadata = &source->metadata;
     unsigned char made[GF_ICC_MADE_MOST];
     char unsaid[GF_COLOURS_TEXT_SIZE];
     struct gf_icc icc = {.data = metadata->icc.data, .size = metadata->icc.size};
@@ -45,7 +46,7 @@ static void name_colours(const struct gf_metadata *metadata, const char *of_exif
         colours->from = "CICP";
     } else if (gf_colour_tags_win(tags, icc.size)) {
         icc = (struct gf_icc){.data = made, .size = gf_colour_tags_profile(tags, gray, made)};
-        colours->from = icc.size ? tags->has_cicp ? "CICP" : "PNG" : "";
+        colours->from = icc.size ? tags->has_cicp ? "CICP" : gf_file_format_name(source->file) : "";
     } else if (icc.size) {
         colours->from = "ICC";
     } else if (*of_exif) {
@@ -142,7 +143,7 @@ bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
     *facts = (struct gf_facts){.text = {NULL}};
     snprintf(format, sizeof format, *source->stored.kind ? "%s (%s)" : "%s",
              gf_file_format_name(source->file), source->stored.kind);
-    name_colours(&source->metadata, exif.colour, gray, &colours);
+    name_colours(source, exif.colour, gray, &colours);
     gf_metadata_kinds_text(gf_metadata_kinds(&source->metadata), kinds);
     list_pictures(source, pictures, sizeof pictures);
     list_levels(source, levels, sizeof levels);

@@ -26,7 +26,7 @@
     FACT(MODEL, "model", "gray, RGB, palette, YCbCr, CMYK or YCCK") \
     FACT(ALPHA, "alpha", "whether pixels can be transparent") \
     FACT(COLOURS, "colours", "the name of the colours") \
-    FACT(COLOURS_FROM, "colours_from", "what names the colours: ICC, CICP, PNG, EXIF") \
+    FACT(COLOURS_FROM, "colours_from", "what names the colours: ICC, CICP, EXIF, format") \
     FACT(CICP, "cicp", "primaries, transfer, matrix and range of H.273, as 9/16/0/1") \
     FACT(ORIENTATION, "orientation", "EXIF's number, 1 to 8; 1 is upright") \
     FACT(DENSITY_X, "density_x", "dots per inch across") \

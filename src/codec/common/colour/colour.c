@@ -68,15 +68,17 @@ bool gf_metadata_find_linear(const struct gf_metadata *metadata, struct gf_icc_s
 {
     const struct gf_colour_tags *const tags = &metadata->colour;
     double *const point[] = {space->white, space->red, space->green, space->blue};
-    const struct gf_icc_space *const made =
-        gf_icc_space_of((struct gf_icc){.data = metadata->icc.data, .size = metadata->icc.size});
+    const struct gf_icc icc = {.data = metadata->icc.data, .size = metadata->icc.size};
+    const struct gf_icc_space *const made = gf_icc_space_of(icc);
     if (made && made->curve == GF_ICC_POWER && made->gamma == 1) {
         *space = *made;
         return true;
     }
     if (tags->has_cicp)
         return tags->cicp[1] == LINEAR && gf_icc_primaries(tags->cicp[0], space);
-    if (metadata->icc.size || !tags->has_gamma || tags->gamma != 100000)
+    if (icc.size)
+        return gf_icc_find_linear(icc, space);
+    if (!tags->has_gamma || tags->gamma != 100000)
         return false;
     for (int i = 0; tags->has_chromaticities && i < 8; i++)
         point[i / 2][i % 2] = tags->chromaticity[i] / 1e5;
@@ -171,6 +173,8 @@ static bool space_of_cicp(const unsigned char *cicp, struct gf_icc_space *space)
         return false;
     space->curve = known[t].curve;
     space->gamma = known[t].gamma;
+    if (cicp[0] == BT709 && cicp[1] == LINEAR)
+        *space = gf_icc_linear_srgb;
     return true;
 }
 
@@ -178,10 +182,20 @@ static void space_of_chunks(const struct gf_colour_tags *tags, char *name, size_
                             struct gf_icc_space *space)
 {
     double *const point[4] = {space->white, space->red, space->green, space->blue};
+    const bool linear = tags->has_gamma && tags->gamma == 100000;
+    bool is_acescg = linear && tags->has_chromaticities;
+    *space = gf_icc_acescg;
+    for (int i = 0; i < 8; i++)
+        is_acescg &= fabs(point[i / 2][i % 2] * 1e5 - tags->chromaticity[i]) < 10;
+    if (is_acescg)
+        return;
     *space = gf_icc_srgb;
-    snprintf(name, size, "%s%s%s of a PNG", tags->has_gamma ? "gAMA" : "",
-             tags->has_gamma && tags->has_chromaticities ? " and " : "",
-             tags->has_chromaticities ? "cHRM" : "");
+    if (linear)
+        snprintf(name, size, "linear light");
+    else
+        snprintf(name, size, "%s%s%s of a PNG", tags->has_gamma ? "gAMA" : "",
+                 tags->has_gamma && tags->has_chromaticities ? " and " : "",
+                 tags->has_chromaticities ? "cHRM" : "");
     space->name = name;
     if (tags->has_gamma) {
         space->curve = GF_ICC_POWER;
