@@ -29,6 +29,7 @@ missing()
     ffmpeg\ *) ffmpeg -v quiet -y -f lavfi -i testsrc=duration=0.2 clip.mp4 </dev/null || echo "needs ffmpeg that makes a clip" ;;
     curl\ *) command -v curl >/dev/null || echo "needs curl" ;;
     *.tif*) "$GPUFILTER" --version | grep -e '^without TIFF' ;;
+    *.exr*) "$GPUFILTER" --version | grep -e '^without OpenEXR' ;;
     *.gif*) "$GPUFILTER" --version | grep -e '^without GIF' ;;
     jq\ *) command -v jq >/dev/null || echo "needs jq" ;;
     */parallel.sh*) parallel --version 2>/dev/null | grep -q GNU || echo "needs GNU parallel" ;;

@@ -17,6 +17,7 @@
 #include "codec/common/rows/source.h"
 #include "codec/formats.h"
 #include "codec/io/output.h"
+#include "icc/icc.h"
 
 static const struct {
     unsigned kind;
@@ -367,6 +368,11 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
         gf_keeps(options, GF_METADATA_ICC))
         gf_warn(options, "%s: the input's colour profile is not for %s and is left out",
                 gf_output_name(output), gf_colour_channels(in_file) == 1 ? "gray" : "RGB");
+    struct gf_icc_space space;
+    if (!status && own.depth <= 8 && format.bits > 8 && type->keeps & GF_KIND_ICC &&
+        gf_metadata_find_linear(&kept, &space))
+        gf_warn(options, "%s: 8 bits of linear light have visible steps (--to-icc=srgb has none)",
+                gf_output_name(output));
     char colours[GF_COLOURS_TEXT_SIZE];
     if (!status && metadata && !metadata->colour.told && !kept.colour.has_cicp &&
         gf_colour_tags_unsaid(&metadata->colour, metadata->icc.size, colours))

@@ -34,16 +34,17 @@ const struct gf_filter gf_float_filter = {
     .name = "float",
     .summary = "floating-point samples",
     .definition =
-        "v / M, so that what follows neither rounds to levels nor clamps. It "
-        "computes in single precision.\nPowers and conversions of light make minus the result of "
-        "-v where v is negative. curves is flat outside of 0..1. A NaN\nor an infinity stays "
-        "within "
-        "the windows that it is in, and a colour whose alpha is 0 becomes 0 in stencils. "
-        "Histograms "
-        "have 65536 levels of 0..1; numbers count at the nearest level, and NaN does not count. "
-        "Files "
-        "that "
-        "hold\nno floats get 8 or 16 bits as the filter integer makes them, with a warning if that "
+        "v / M, so that what follows neither rounds to levels nor clamps. It computes in single "
+        "precision. exposure,\ntemperature, saturation and others of light and colour take samples "
+        "for sRGB's: where they are linear, as in OpenEXR, icc=srgb goes before and "
+        "icc=linear-srgb behind. Powers and conversions of light make minus the result of -v where "
+        "v "
+        "is negative. curves is flat outside of 0..1. A NaN or an infinity stays within the "
+        "windows "
+        "that it is in, and a colour whose alpha is 0 becomes 0 in stencils. Histograms have 65536 "
+        "levels of 0..1; numbers count at the nearest level, and NaN does not count. Files that "
+        "hold "
+        "no floats get 8 or 16 bits as the filter integer makes them, with a warning if that "
         "clamps.",
     GF_TAKES(struct samples, GF_PARAM_CHOICE(struct samples, bits, 0, GF_WORDS("32", "16"),
                                              "bits of a sample: single or half precision")),

@@ -121,6 +121,8 @@ else
     if gpufilter -q -i in.ppm -o linear.exr float,icc=linear-srgb 2>/dev/null; then
         gpufilter -i in.ppm -o aces.exr float,icc=acescg 2>stderr
         ! grep -q 'nothing says' stderr || problem "$(cat stderr)"
+        run 0 gpufilter -i linear.exr -o steps.jpg
+        stderr_is 'gpufilter: warning: steps.jpg: 8 bits of linear light have visible steps (--to-icc=srgb has none)'
         for name in linear aces; do
             run 0 gpufilter -i $name.exr -o back.png --to-icc=srgb --depth=8
             run 0 gpufilter -i back.png -o back.ppm
