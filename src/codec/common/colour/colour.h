@@ -44,7 +44,8 @@ void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int cur
 /* Sets linear light of these chromaticities x and y of white, red, green and blue; NULL: BT.709's.
  * Returns false, and sets BT.709's, if no profile can say them. */
 bool gf_colour_tags_set_linear(struct gf_colour_tags *tags, const float xy[8], bool gray);
-/* Finds the primaries of samples that the tags or the profile say to be linear. Returns false for others. */
+/* Finds the primaries of samples that the tags or the profile say to be linear. Returns false for
+ * others. */
 bool gf_metadata_find_linear(const struct gf_metadata *metadata, struct gf_icc_space *space);
 /* Copies the cICP if the output's format can hold it. Returns false if it cannot or there is
  * none. */
