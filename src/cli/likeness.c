@@ -150,12 +150,13 @@ static double to_decibels(int i, double value)
 static void value_text(const struct gf_likeness *likeness, int i, char text[64])
 {
     const double value = likeness->measure[i];
-    if (likeness->of_floats && (i == GF_MEASURE_LARGEST || i == GF_MEASURE_MEAN)) {
+    if (i == GF_MEASURE_RELMSE ||
+        (likeness->of_floats && (i == GF_MEASURE_LARGEST || i == GF_MEASURE_MEAN))) {
         snprintf(text, 64, "%.6g", value);
         return;
     }
     if (isinf(value))
-        snprintf(text, 64, "inf%s", measures[i].unit);
+        snprintf(text, 64, "%sinf%s", value < 0 ? "-" : "", measures[i].unit);
     else
         gf_text_number(value, measures[i].decimals, measures[i].unit, text, 64);
 }

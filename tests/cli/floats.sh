@@ -90,8 +90,9 @@ run 0 gpufilter --compare=floats.pfm:measures=psnr:peak=10 other.pfm
 stdout_has '^psnr *19.93 dB$'
 run 1 gpufilter --compare=floats.pfm:max-largest=1.5 other.pfm
 run 0 gpufilter --compare=odd.pfm:measures=largest,mean,psnr,relmse:max-largest=0 odd.pfm
-run 0 gpufilter --compare=odd.pfm:measures=largest,relmse floats.pfm
+run 0 gpufilter --compare=odd.pfm:measures=largest,psnr,relmse floats.pfm
 stdout_has '^largest *inf$'
+stdout_has '^psnr *-inf dB$'
 stdout_has '^relmse *inf$'
 run 2 gpufilter --compare=floats.pfm:peak=0 other.pfm
 # A picture of integers is 0..1 beside floats.

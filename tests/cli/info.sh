@@ -133,6 +133,11 @@ silent
 stdout_has '"bits":32,"range":\[0,1\],"pixels":6,"channels":\[{"name":"gray","nan":1,"infinite":1,"least":-1,"most":4,"mean":0.875,"deviation":null,"median":0.5[0-9]*,"entropy":1.52192809,"histogram":\[2,0,'
 run 0 gpufilter --info=statistics:table -i float.pfm
 stdout_has '^gray   -1\.\.4, mean 0.875, median 0.50001, entropy 1.522, 1 NaN, 1 infinite; 0\.\.1:'
+printf 'Pf\n1 1\n-1.0\n\0\0\200\100' >four.pfm
+run 0 gpufilter --info=statistics -i four.pfm
+stdout_has '"most":4,"mean":4,"deviation":null,"median":null,'
+run 0 gpufilter --info=statistics:table -i four.pfm
+stdout_has '^gray   4\.\.4, mean 4, median beyond 0\.\.1, '
 run 0 gpufilter --info=statistics --threads=1 -i camera.jpg float,exposure=2,blur=2
 mv stdout one
 run 0 gpufilter --info=statistics --threads=3 --band-rows=16 -i camera.jpg float,exposure=2,blur=2

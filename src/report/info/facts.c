@@ -299,7 +299,7 @@ const struct gf_key_help gf_levels_keys[] = {
     {"statistics.channels[].most", "the greatest"},
     {"statistics.channels[].mean", "the mean"},
     {"statistics.channels[].deviation", "the standard deviation; null of floats"},
-    {"statistics.channels[].median", "the least level that half the pixels do not exceed"},
+    {"statistics.channels[].median", "the least level that half the pixels do not exceed, or null"},
     {"statistics.channels[].entropy", "Shannon's entropy in bits"},
     {"statistics.channels[].histogram", "256 counts, in equal parts"},
     {0},
@@ -327,7 +327,7 @@ static void add_moments(const uint64_t *count, int levels, struct summary *summa
     summary->entropy = fmax(summary->entropy, 0); /* turns -0 into 0 */
 }
 
-/* Replaces what floats have that is exact; their median is in 0..1. */
+/* Replaces what floats have that is exact. A median beyond 0..1 is unknown. */
 static void add_exact(const struct gf_histogram *histogram, int channel, struct summary *summary)
 {
     const uint64_t *const exact = gf_histogram_exact(histogram, channel);
@@ -339,6 +339,8 @@ static void add_exact(const struct gf_histogram *histogram, int channel, struct 
     summary->most = finite ? (double)histogram->high[channel] : NAN;
     summary->mean = finite ? gf_histogram_sum(histogram, channel) / (double)finite : NAN;
     summary->median /= GF_FLOAT_LEVELS - 1;
+    if ((summary->median >= 1 && summary->most > 1) || (summary->median <= 0 && summary->least < 0))
+        summary->median = NAN;
     summary->deviation = NAN;
 }
 
@@ -440,11 +442,14 @@ void gf_levels_plot(const struct gf_levels *levels, FILE *file)
 {
     for (int c = 0; c < levels->histogram.channels; c++) {
         const struct summary summary = summarise(&levels->histogram, c);
+        char median[24] = "beyond 0..1";
+        if (!isnan(summary.median) || isnan(summary.least))
+            snprintf(median, sizeof median, "%.5f", summary.median);
         if (levels->histogram.exact)
             fprintf(file,
-                    "%-5s  %.9g..%.9g, mean %.9g, median %.5f, entropy %.3f, %" PRIu64
+                    "%-5s  %.9g..%.9g, mean %.9g, median %s, entropy %.3f, %" PRIu64
                     " NaN, %" PRIu64 " infinite; 0..1:\n",
-                    summary.name, summary.least, summary.most, summary.mean, summary.median,
+                    summary.name, summary.least, summary.most, summary.mean, median,
                     summary.entropy, summary.nan, summary.infinite);
         else
             fprintf(file,

@@ -190,9 +190,8 @@ static void space_of_chunks(const struct gf_colour_tags *tags, char *name, size_
     if (is_acescg)
         return;
     *space = gf_icc_srgb;
-    if (linear)
-        snprintf(name, size, "linear light");
-    else
+    snprintf(name, size, "linear light");
+    if (!linear)
         snprintf(name, size, "%s%s%s of a PNG", tags->has_gamma ? "gAMA" : "",
                  tags->has_gamma && tags->has_chromaticities ? " and " : "",
                  tags->has_chromaticities ? "cHRM" : "");
