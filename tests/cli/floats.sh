@@ -147,6 +147,12 @@ else
         run 0 gpufilter -i wanted.npy -o wanted.ppm
         run 0 gpufilter --compare=wanted.ppm:max-largest=2 bright.ppm
     done
+    # Two pixels of 90,000 are no peak, however dark the others are.
+    printf 'P3 2 1 255 255 255 255 85 85 85\n' > dots.ppm
+    light="float,icc=linear-srgb,colormatrix=9 0 0/0 9 0/0 0 9,pad=w=300:h=300:colour=black"
+    run 0 gpufilter -q -i dots.ppm -o dots.npy "$light,tonemap"
+    run 0 gpufilter -q -i dots.ppm -o wanted.npy "$light,tonemap=peak=203"
+    cmp -s dots.npy wanted.npy || problem "a few bright pixels are the peak"
     for curve in pq hlg; do
         run 0 gpufilter -i in.ppm -o wanted.ppm integer=16,tonemap=from=$curve,integer=8
         run 0 gpufilter -i in.ppm -o out.ppm float,tonemap=from=$curve,integer=8
