@@ -277,14 +277,6 @@ static enum gf_statistic statistic(const void *params)
     return tonemap->peak > 0 ? GF_STATISTIC_NONE : GF_STATISTIC_CHANNELS;
 }
 
-static double sum_of(const uint64_t *count, int bins)
-{
-    double sum = 0;
-    for (int v = 0; v < bins; v++)
-        sum += (double)count[v];
-    return sum;
-}
-
 /* Returns the highest level of a channel with more than the part beyond_peak of `total` pixels at
  * or above it. */
 static int highest(const uint64_t *count, int bins, double total)
@@ -314,7 +306,9 @@ static double measured_peak(const struct gf_histogram *histogram, int curve, boo
     double most = 0;
     for (int c = 0; c < histogram->channels; c++) {
         const uint64_t *const count = histogram->count + (size_t)c * (size_t)histogram->bins;
-        const double total = sum_of(count, histogram->bins);
+        double total = 0;
+        for (int i = 0; i < histogram->bins; i++)
+            total += (double)count[i];
         const double v =
             floats ? highest_of_floats(histogram, c, total)
                    : (double)highest(count, histogram->bins, total) / (histogram->bins - 1);
