@@ -159,3 +159,25 @@ else
         run 0 gpufilter --compare=wanted.ppm:max-largest=1 out.ppm
     done
 fi
+
+begin "an OpenEXR keeps texts: its attributes that are strings, and those of other formats"
+if ! gpufilter --version | grep -q '^formats:.*OpenEXR'; then
+    skip "there is no OpenEXR in this build"
+else
+    run 0 gpufilter -i in.ppm -o plain.jpg
+    { printf '\377\330\377\376\0\10a note' && tail -c +3 plain.jpg; } >note.jpg
+    run 0 gpufilter -i note.jpg -o texts.exr float,icc=linear-srgb
+    silent
+    grep -aq 'comments.string.*a note' texts.exr || problem "the OpenEXR lacks the comment"
+    # Another name of as many letters is a text, too.
+    LC_ALL=C sed s/comments/sceneAbc/ texts.exr >other.exr
+    run 0 gpufilter -i other.exr -o kept.exr invert
+    silent
+    grep -aq 'sceneAbc.string.*a note' kept.exr || problem "the text is gone"
+    run 0 gpufilter -i kept.exr -o kept.png integer=8
+    grep -aq 'sceneAbc.*a note' kept.png || problem "the PNG lacks it"
+    run 0 gpufilter -i texts.exr -o back.jpg integer=8
+    grep -aq 'a note' back.jpg || problem "the JPEG lacks it"
+    run 0 gpufilter --strip -i texts.exr -o bare.exr
+    ! grep -aq 'a note' bare.exr || problem "--strip keeps it"
+fi
