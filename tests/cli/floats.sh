@@ -11,6 +11,10 @@ run 0 gpufilter -i floats.pfm -o - --format=pfm
 [ ! -s stderr ] || problem "a warning without reason: $(cat stderr)"
 same stdout floats.pfm
 
+begin "Radiance HDR says how many samples it clamps, each of gray once"
+run 0 gpufilter -i floats.pfm -o out.hdr
+stderr_is "gpufilter: warning: out.hdr: 1 samples were NaN, negative or too large, and are clamped"
+
 begin "thumbnails of floats stay floats where the file has no others"
 run 0 gpufilter -i floats.pfm -o small.pfm thumbnail=1
 run 0 gpufilter --info=json small.pfm

@@ -220,6 +220,19 @@ static void test_written(void **state)
         assert_true(((float *)(void *)back.data)[i] == wanted[i]);
     free_picture(&picture);
     free_picture(&back);
+    /* The least gray has the bytes of a run, which a row without runs cannot have. */
+    picture = random_picture(3, 1, 3, 16);
+    picture.format.bits = 32;
+    picture.format.samples = GF_SAMPLES_FLOAT;
+    picture.data = realloc(picture.data, sizeof odd);
+    for (int i = 0; i < 9; i++)
+        ((float *)(void *)picture.data)[i] = 0x1p-135f;
+    assert_int_equal(encode(in_folder("a.hdr"), &picture, &options), GF_OK);
+    assert_int_equal(decode(in_folder("a.hdr"), &options, &back), GF_OK);
+    for (int i = 0; i < 9; i++)
+        assert_true(((float *)(void *)back.data)[i] == 0);
+    free_picture(&picture);
+    free_picture(&back);
     /* Gray becomes colour, and alpha is left out. */
     picture = random_picture(9, 2, 2, 8);
     assert_int_equal(encode(in_folder("a.hdr"), &picture, &options), GF_OK);
