@@ -5,8 +5,10 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
+#include "codec/common/colour/colour.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/whole_picture.h"
+#include "icc/icc.h"
 
 enum { OUTPUT_BYTES = 1 << 18, SIDE_MAX = 1 << 24 };
 enum { PQ_NITS = 10000, HLG_NITS = 1000 }; /* brightness of the largest sample, in cd/m2 */
@@ -66,7 +68,7 @@ static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
         info.animation.tps_denominator = 1;
         info.animation.num_loops = sink->loops;
     }
-    if (sink->metadata.colour.has_cicp)
+    if (sink->metadata.colour.has_cicp && gf_curve_is_hdr(sink->metadata.colour.cicp[1]))
         info.intensity_target = intensity_of(&sink->metadata.colour);
     if (gf_has_alpha(format)) {
         info.num_extra_channels = 1;
@@ -79,11 +81,37 @@ static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
     return level <= 5 || gf_jxl.JxlEncoderSetCodestreamLevel(encoder, level) == JXL_ENC_SUCCESS;
 }
 
+/* Sets linear light of these primaries. Returns false if libjxl does not take them. */
+static bool set_linear(const struct gf_icc_space *space, bool gray, JxlEncoder *encoder)
+{
+    JxlColorEncoding colour;
+    gf_jxl.JxlColorEncodingSetToSRGB(&colour, gray);
+    colour.transfer_function = JXL_TRANSFER_FUNCTION_LINEAR;
+    colour.white_point = JXL_WHITE_POINT_CUSTOM;
+    colour.primaries = JXL_PRIMARIES_CUSTOM;
+    for (int i = 0; i < 2; i++) {
+        colour.white_point_xy[i] = space->white[i];
+        colour.primaries_red_xy[i] = space->red[i];
+        colour.primaries_green_xy[i] = space->green[i];
+        colour.primaries_blue_xy[i] = space->blue[i];
+    }
+    return gf_jxl.JxlEncoderSetColorEncoding(encoder, &colour) == JXL_ENC_SUCCESS;
+}
+
 static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
 {
     const struct gf_blob *const icc = &sink->metadata.icc;
     const struct gf_colour_tags *const tags = &sink->metadata.colour;
+    const bool gray = gf_colour_channels(sink->format) == 1;
+    struct gf_icc_space space = gf_icc_srgb;
     JxlColorEncoding colour;
+    struct gf_metadata stated = sink->metadata; /* a copy whose blobs are the sink's */
+    if (tags->has_cicp || tags->has_gamma)
+        stated.icc.size = 0; /* that was made from the tags */
+    /* A lossy file keeps the curve of a profile only so. */
+    if (gf_is_float(sink->format) && gf_metadata_find_linear(&stated, &space) &&
+        set_linear(&space, gray, encoder))
+        return true;
     if (icc->size &&
         gf_jxl.JxlEncoderSetICCProfile(encoder, icc->data, icc->size) == JXL_ENC_SUCCESS)
         return true;
@@ -92,7 +120,6 @@ static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
                 "%s: libjxl does not take the colour profile: it is left out, and the colours "
                 "count as sRGB",
                 gf_output_name(sink->output));
-    const bool gray = gf_colour_channels(sink->format) == 1;
     gf_jxl.JxlColorEncodingSetToSRGB(&colour, gray);
     if (tags->has_cicp)
         colour.transfer_function = (JxlTransferFunction)tags->cicp[1];
