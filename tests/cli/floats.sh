@@ -15,6 +15,12 @@ begin "Radiance HDR says how many samples it clamps, each of gray once"
 run 0 gpufilter -i floats.pfm -o out.hdr
 stderr_is "gpufilter: warning: out.hdr: 1 samples were NaN, negative or too large, and are clamped"
 
+for input in in.ppm floats.pfm; do
+    run 4 gpufilter -i $input -o no.hdr --lossless
+    stderr_is "gpufilter: no.hdr: Radiance HDR is not lossless"
+    absent no.hdr
+done
+
 begin "thumbnails of floats stay floats where the file has no others"
 run 0 gpufilter -i floats.pfm -o small.pfm thumbnail=1
 run 0 gpufilter --info=json small.pfm
