@@ -59,6 +59,12 @@ else
     run 0 gpufilter -i in.ppm -o one.npy --device=cpu float,contrast=3,chromakey=red:0.1:0.05
     run 0 gpufilter -i one.jxl -o two.npy --device=cpu
     same one.npy two.npy
+    # libjxl would end the process.
+    printf 'Pf\n2 1\n-1.0\n\0\0\300\177\0\0\200\120' >odd.pfm
+    run 4 gpufilter -i odd.pfm -o odd.jxl
+    stderr_is 'gpufilter: odd.jxl: 2 samples are NaN or beyond 1e6: not for a lossy JPEG XL (--lossless)'
+    absent odd.jxl
+    run 0 gpufilter -i odd.pfm -o odd.jxl --lossless
     # A lossy file keeps linear light and its primaries, also those without a name.
     printf '#?RADIANCE\nPRIMARIES=.7 .3 .2 .75 .14 .05 .3127 .329\n\n-Y 1 +X 4\n\200\100\200\201\200\100\200\201\200\100\200\202\200\100\200\202' >light.hdr
     # Unlike colours are compared as integers, which clamp.

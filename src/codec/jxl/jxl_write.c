@@ -1,5 +1,6 @@
 #include "codec/jxl/jxl_calls.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "codec/common/opening.h"
 #include "codec/common/rows/whole_picture.h"
 #include "icc/icc.h"
+#include "pixel/float_rows.h"
 
 enum { OUTPUT_BYTES = 1 << 18, SIDE_MAX = 1 << 24 };
 enum { PQ_NITS = 10000, HLG_NITS = 1000 }; /* brightness of the largest sample, in cd/m2 */
@@ -229,8 +231,33 @@ static enum gf_status end(const struct gf_whole_sink *sink, const struct coder *
     return write_out(sink, coder->encoder, error);
 }
 
+/* Fails if floats would end the process: lossy coding by libjxl 0.7 does not survive NaN,
+ * infinities and numbers from 1e10 on. */
+static enum gf_status check_floats(const struct gf_whole_sink *sink, struct gf_error *error)
+{
+    const struct gf_format format = sink->format;
+    const size_t samples = (size_t)format.width * (size_t)format.channels;
+    size_t beyond = 0;
+    if (!gf_is_float(format) || sink->options.lossless)
+        return GF_OK;
+    float *const row = malloc(samples * sizeof *row);
+    GF_ALLOCATED(row, error);
+    for (size_t y = 0; y < (size_t)format.height; y++) {
+        gf_floats_of_row(sink->pixels + y * gf_row_bytes(format), format, samples, row);
+        for (size_t i = 0; i < samples; i++)
+            beyond += !(fabsf(row[i]) <= 1e6f);
+    }
+    free(row);
+    return beyond ? gf_fail(error, GF_ERROR_UNFIT,
+                            "%s: %zu samples are NaN or beyond 1e6: not for a lossy JPEG XL "
+                            "(options.lossless)",
+                            gf_output_name(sink->output), beyond)
+                  : GF_OK;
+}
+
 static enum gf_status jxl_encode(struct gf_whole_sink *sink, struct gf_error *error)
 {
+    GF_TRY(check_floats(sink, error));
     const struct coder coder = create(sink);
     enum gf_status status = begin(sink, &coder, error);
     if (!status && !add_picture(sink, coder.encoder, 0))
