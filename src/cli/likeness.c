@@ -155,7 +155,7 @@ static void value_text(const struct gf_likeness *likeness, int i, char text[64])
         return;
     }
     if (isinf(value))
-        snprintf(text, 64, "inf%s", measures[i].unit);
+        snprintf(text, 64, "%sinf%s", value < 0 ? "-" : "", measures[i].unit);
     else
         gf_text_number(value, measures[i].decimals, measures[i].unit, text, 64);
 }

@@ -11,6 +11,16 @@ run 0 gpufilter -i floats.pfm -o - --format=pfm
 [ ! -s stderr ] || problem "a warning without reason: $(cat stderr)"
 same stdout floats.pfm
 
+begin "Radiance HDR says how many samples it clamps, each of gray once"
+run 0 gpufilter -i floats.pfm -o out.hdr
+stderr_is "gpufilter: warning: out.hdr: 1 samples were NaN, negative or too large, and are clamped"
+
+for input in in.ppm floats.pfm; do
+    run 4 gpufilter -i $input -o no.hdr --lossless
+    stderr_is "gpufilter: no.hdr: Radiance HDR is not lossless"
+    absent no.hdr
+done
+
 begin "thumbnails of floats stay floats where the file has no others"
 run 0 gpufilter -i floats.pfm -o small.pfm thumbnail=1
 run 0 gpufilter --info=json small.pfm
@@ -49,6 +59,27 @@ else
     run 0 gpufilter -i in.ppm -o one.npy --device=cpu float,contrast=3,chromakey=red:0.1:0.05
     run 0 gpufilter -i one.jxl -o two.npy --device=cpu
     same one.npy two.npy
+    # libjxl would end the process.
+    printf 'Pf\n2 1\n-1.0\n\0\0\300\177\0\0\200\120' >odd.pfm
+    run 4 gpufilter -i odd.pfm -o odd.jxl
+    stderr_is 'gpufilter: odd.jxl: 2 samples are NaN or beyond 1e6: not for a lossy JPEG XL (--lossless)'
+    absent odd.jxl
+    run 0 gpufilter -i odd.pfm -o odd.jxl --lossless
+    # A lossy file keeps linear light and its primaries, also those without a name.
+    printf '#?RADIANCE\nPRIMARIES=.7 .3 .2 .75 .14 .05 .3127 .329\n\n-Y 1 +X 4\n\200\100\200\201\200\100\200\201\200\100\200\202\200\100\200\202' >light.hdr
+    # Unlike colours are compared as integers, which clamp.
+    printf '#?RADIANCE\n\n-Y 1 +X 4\n\200\100\200\201\200\100\200\201\200\100\200\202\200\100\200\202' >usual.hdr
+    if gpufilter -i in.ppm -o probe.ppm icc=display-p3 2>/dev/null; then
+        run 0 gpufilter --compare=light.hdr:measures=largest usual.hdr
+        grep -q 'warning: light.hdr: 4 samples were NaN or outside of 0..1, and are clamped' stderr || problem "$(cat stderr)"
+    fi
+    for coding in --lossless --quality=99; do
+        run 0 gpufilter -i light.hdr -o light.jxl $coding
+        run 0 gpufilter -i light.jxl -o back.hdr
+        silent
+        grep -aq '^PRIMARIES=0.70000 0.30000 0.20000 0.75000 0.14000 0.05000 0.31270 0.32900$' back.hdr || problem "other primaries"
+        run 0 gpufilter --compare=light.hdr:measures=largest:max-largest=0.1 back.hdr
+    done
     # A target's measure takes integers, and so does an animation.
     run 0 gpufilter -i one.npy -o target.jxl --target=ssimulacra2:60
     run 0 gpufilter --info target.jxl
@@ -93,6 +124,8 @@ run 0 gpufilter --compare=odd.pfm:measures=largest,mean,psnr,relmse:max-largest=
 run 0 gpufilter --compare=odd.pfm:measures=largest,relmse floats.pfm
 stdout_has '^largest *inf$'
 stdout_has '^relmse *inf$'
+run 0 gpufilter --compare=odd.pfm:measures=psnr floats.pfm
+stdout_has '^psnr *-inf dB$'
 run 2 gpufilter --compare=floats.pfm:peak=0 other.pfm
 # A picture of integers is 0..1 beside floats.
 run 0 gpufilter -i floats.pfm -o whole.png --depth=16
