@@ -172,13 +172,21 @@ static float *float_row(const struct gf_image *image, int y)
     return (float *)(void *)(image->data + (size_t)y * image->pitch);
 }
 
+static void warn_of_clamped(struct gf_reading *reading)
+{
+    if (reading->beyond)
+        gf_warn(&reading->options, "%s: %zu samples were NaN or outside of 0..1, and are clamped",
+                gf_input_name(reading->input), reading->beyond);
+    reading->beyond = 0;
+}
+
 /* Reads floats, and makes integers of 16 bits of them, whose full scale is 0..1. */
 static enum gf_status read_floats(struct gf_reading *reading, struct gf_error *error)
 {
     struct gf_source *const source = reading->source;
     const struct gf_format from = source->format;
     struct gf_format to = from, wide = from;
-    size_t beyond = 0;
+    reading->beyond = 0;
     to.samples = GF_SAMPLES_INTEGER;
     to.bits = 16;
     wide.bits = 32;
@@ -191,17 +199,17 @@ static enum gf_status read_floats(struct gf_reading *reading, struct gf_error *e
         status = source->read(source, 1, row, gf_row_bytes(from), error);
         if (status)
             break;
-        beyond += gf_row_convert(row, from, to, gf_samples(from),
-                                 reading->picture.data + (size_t)y * reading->picture.pitch);
+        reading->beyond +=
+            gf_row_convert(row, from, to, gf_samples(from),
+                           reading->picture.data + (size_t)y * reading->picture.pitch);
         if (reading->measures)
             gf_floats_of_row(row, from, gf_samples(from), float_row(&reading->floats, y));
     }
     free(row);
     if (!status && source->finish)
         status = source->finish(source, error);
-    if (!status && beyond && (!reading->measures || reading->measures & ~(unsigned)OF_DIFFERENCES))
-        gf_warn(&reading->options, "%s: %zu samples were NaN or outside of 0..1, and are clamped",
-                gf_input_name(reading->input), beyond);
+    if (!status && (!reading->measures || reading->measures & ~(unsigned)OF_DIFFERENCES))
+        warn_of_clamped(reading);
     return status;
 }
 
@@ -446,8 +454,10 @@ enum gf_status gf_likeness_of_readings(struct gf_reading reading[2], struct gf_l
     if (scored)
         GF_TRY(score_converted(reading, icc, &scores, error));
     for (int i = 0; i < 2; i++) {
-        if (converts && !alike)
+        if (converts && !alike) {
             gf_image_free(&reading[i].floats); /* they have other colours */
+            warn_of_clamped(&reading[i]);
+        }
         if (converts && !alike && has_colours(icc[i]))
             GF_TRY(make_srgb(&reading[i], &reading[i].picture, error));
     }

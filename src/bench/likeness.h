@@ -70,6 +70,7 @@ struct gf_reading {
     struct gf_image picture; /* the present one */
     struct gf_image floats;  /* its own numbers of 32 bits, if the file has floats and `measures` is
                               * not 0 */
+    size_t beyond;           /* of its samples, those that integers clamp, without a warning yet */
     int count;               /* pictures read so far */
     bool begun;              /* the next picture's header is read, and memory is taken for it */
     /* NULL, or what both readings of a pair take their memory from, set in the first one after it

@@ -262,6 +262,8 @@ static enum gf_status check_pixels(const struct gf_output *output, const struct 
     if (type->lossy == GF_LOSSY_ALWAYS)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: only a %s can become a %s without loss", name,
                        type->name, type->name);
+    if (!type->lossless_bits)
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: %s is not lossless", name, type->name);
     if (gf_is_float(format) && !gf_depth_is_float(options->depth))
         return gf_fail(error, GF_ERROR_UNFIT, "%s: integers are not lossless for floats", name);
     if (!gf_is_float(format) && format.bits > type->lossless_bits)

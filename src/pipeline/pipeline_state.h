@@ -81,7 +81,7 @@ struct gf_pipeline {
     const struct gf_ready_plan *described_plan; /* the ready plan that the profile describes */
     bool device_codec_used;                     /* the last attempt used the GPU's codecs */
     bool no_device_codec; /* further attempts at this picture do not use the GPU's codecs */
-    bool has_floats;      /* the GPU has refused the picture, because its samples are floats */
+    bool has_floats;      /* the GPU has refused the picture, because it would have floats */
     bool
         returns; /* the CPU was chosen for a picture of floats alone: the next one may be a GPU's */
     enum gf_hold hold; /* where this picture's further attempts hold what outputs share */

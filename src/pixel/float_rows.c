@@ -5,7 +5,6 @@
 
 #include "base/cpu.h"
 #include "base/elementary.h"
-#include "base/fail.h"
 #include "base/simd.h"
 #include "pixel/floats.h"
 #include "pixel/sample.h"
@@ -148,18 +147,4 @@ size_t gf_row_convert(const void *row, struct gf_format in, struct gf_format out
         beyond += gf_floats_to_row(piece, out, some, (uint8_t *)to + done * to_bytes);
     }
     return beyond;
-}
-
-enum gf_status gf_image_to_words(const struct gf_image *floats, struct gf_image *words,
-                                 struct gf_error *error)
-{
-    struct gf_format format = floats->format;
-    format.bits = 16;
-    format.samples = GF_SAMPLES_INTEGER;
-    GF_TRY(gf_image_alloc(words, format, error));
-    for (int y = 0; y < format.height; y++)
-        gf_row_convert(floats->data + (size_t)y * floats->pitch, floats->format, format,
-                       (size_t)format.width * (size_t)format.channels,
-                       words->data + (size_t)y * words->pitch);
-    return GF_OK;
 }

@@ -18,6 +18,3 @@ size_t gf_floats_to_row(const float *from, struct gf_format format, size_t count
  * least one of the formats has floats. Returns what gf_floats_to_row() does. */
 size_t gf_row_convert(const void *row, struct gf_format in, struct gf_format out, size_t count,
                       void *to);
-/* Makes a picture of 16 bits of one of floats by these rules. The caller frees it. */
-enum gf_status gf_image_to_words(const struct gf_image *floats, struct gf_image *words,
-                                 struct gf_error *error) GF_CHECKED;

@@ -9,10 +9,9 @@
 /* What is counted. Pixels with zero alpha are not counted. */
 enum gf_statistic {
     GF_STATISTIC_NONE,
-    GF_STATISTIC_CHANNELS, /* each colour channel has a histogram of its own; the bins of floats are
-                            * the bits of halves, 0 for all below 0 */
-    GF_STATISTIC_LUMA,     /* gf_luma601(), or the gray channel */
-    GF_STATISTIC_JOINT,    /* all colour channels are counted in one histogram */
+    GF_STATISTIC_CHANNELS,  /* each colour channel has a histogram of its own */
+    GF_STATISTIC_LUMA,      /* gf_luma601(), or the gray channel */
+    GF_STATISTIC_JOINT,     /* all colour channels are counted in one histogram */
     GF_STATISTIC_LIGHTNESS, /* CIELAB L* scaled to 0..M; a gray sample counts as a gray RGB pixel */
     GF_STATISTIC_KINDS,
     /* Each tile of a grid has a histogram of its luma. gf_statistic_of_tiles() adds the size of the

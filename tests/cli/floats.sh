@@ -11,6 +11,16 @@ run 0 gpufilter -i floats.pfm -o - --format=pfm
 [ ! -s stderr ] || problem "a warning without reason: $(cat stderr)"
 same stdout floats.pfm
 
+begin "Radiance HDR says how many samples it clamps, each of gray once"
+run 0 gpufilter -i floats.pfm -o out.hdr
+stderr_is "gpufilter: warning: out.hdr: 1 samples were NaN, negative or too large, and are clamped"
+
+for input in in.ppm floats.pfm; do
+    run 4 gpufilter -i $input -o no.hdr --lossless
+    stderr_is "gpufilter: no.hdr: Radiance HDR is not lossless"
+    absent no.hdr
+done
+
 begin "thumbnails of floats stay floats where the file has no others"
 run 0 gpufilter -i floats.pfm -o small.pfm thumbnail=1
 run 0 gpufilter --info=json small.pfm
@@ -49,6 +59,27 @@ else
     run 0 gpufilter -i in.ppm -o one.npy --device=cpu float,contrast=3,chromakey=red:0.1:0.05
     run 0 gpufilter -i one.jxl -o two.npy --device=cpu
     same one.npy two.npy
+    # libjxl would end the process.
+    printf 'Pf\n2 1\n-1.0\n\0\0\300\177\0\0\200\120' >odd.pfm
+    run 4 gpufilter -i odd.pfm -o odd.jxl
+    stderr_is 'gpufilter: odd.jxl: 2 samples are NaN or beyond 1e6: not for a lossy JPEG XL (--lossless)'
+    absent odd.jxl
+    run 0 gpufilter -i odd.pfm -o odd.jxl --lossless
+    # A lossy file keeps linear light and its primaries, also those without a name.
+    printf '#?RADIANCE\nPRIMARIES=.7 .3 .2 .75 .14 .05 .3127 .329\n\n-Y 1 +X 4\n\200\100\200\201\200\100\200\201\200\100\200\202\200\100\200\202' >light.hdr
+    # Unlike colours are compared as integers, which clamp.
+    printf '#?RADIANCE\n\n-Y 1 +X 4\n\200\100\200\201\200\100\200\201\200\100\200\202\200\100\200\202' >usual.hdr
+    if gpufilter -i in.ppm -o probe.ppm icc=display-p3 2>/dev/null; then
+        run 0 gpufilter --compare=light.hdr:measures=largest usual.hdr
+        grep -q 'warning: light.hdr: 4 samples were NaN or outside of 0..1, and are clamped' stderr || problem "$(cat stderr)"
+    fi
+    for coding in --lossless --quality=99; do
+        run 0 gpufilter -i light.hdr -o light.jxl $coding
+        run 0 gpufilter -i light.jxl -o back.hdr
+        silent
+        grep -aq '^PRIMARIES=0.70000 0.30000 0.20000 0.75000 0.14000 0.05000 0.31270 0.32900$' back.hdr || problem "other primaries"
+        run 0 gpufilter --compare=light.hdr:measures=largest:max-largest=0.1 back.hdr
+    done
     # A target's measure takes integers, and so does an animation.
     run 0 gpufilter -i one.npy -o target.jxl --target=ssimulacra2:60
     run 0 gpufilter --info target.jxl
@@ -94,6 +125,8 @@ run 0 gpufilter --compare=odd.pfm:measures=largest,psnr,relmse floats.pfm
 stdout_has '^largest *inf$'
 stdout_has '^psnr *-inf dB$'
 stdout_has '^relmse *inf$'
+run 0 gpufilter --compare=odd.pfm:measures=psnr floats.pfm
+stdout_has '^psnr *-inf dB$'
 run 2 gpufilter --compare=floats.pfm:peak=0 other.pfm
 # A picture of integers is 0..1 beside floats.
 run 0 gpufilter -i floats.pfm -o whole.png --depth=16
@@ -174,9 +207,37 @@ else
         run 0 gpufilter -i wanted.npy -o wanted.ppm
         run 0 gpufilter --compare=wanted.ppm:max-largest=2 bright.ppm
     done
+    # Two pixels of 90,000 are no peak, however dark the others are.
+    printf 'P3 2 1 255 255 255 255 85 85 85\n' > dots.ppm
+    light="float,icc=linear-srgb,colormatrix=9 0 0/0 9 0/0 0 9,pad=w=300:h=300:colour=black"
+    run 0 gpufilter -q -i dots.ppm -o dots.npy "$light,tonemap"
+    run 0 gpufilter -q -i dots.ppm -o wanted.npy "$light,tonemap=peak=203"
+    cmp -s dots.npy wanted.npy || problem "a few bright pixels are the peak"
     for curve in pq hlg; do
         run 0 gpufilter -i in.ppm -o wanted.ppm integer=16,tonemap=from=$curve,integer=8
         run 0 gpufilter -i in.ppm -o out.ppm float,tonemap=from=$curve,integer=8
         run 0 gpufilter --compare=wanted.ppm:max-largest=1 out.ppm
     done
+fi
+
+begin "an OpenEXR keeps texts: its attributes that are strings, and those of other formats"
+if ! gpufilter --version | grep -q '^formats:.*OpenEXR'; then
+    skip "there is no OpenEXR in this build"
+else
+    run 0 gpufilter -i in.ppm -o plain.jpg
+    { printf '\377\330\377\376\0\10a note' && tail -c +3 plain.jpg; } >note.jpg
+    run 0 gpufilter -i note.jpg -o texts.exr float,icc=linear-srgb
+    silent
+    grep -aq 'comments.string.*a note' texts.exr || problem "the OpenEXR lacks the comment"
+    # Another name of as many letters is a text, too.
+    LC_ALL=C sed s/comments/sceneAbc/ texts.exr >other.exr
+    run 0 gpufilter -i other.exr -o kept.exr invert
+    silent
+    grep -aq 'sceneAbc.string.*a note' kept.exr || problem "the text is gone"
+    run 0 gpufilter -i kept.exr -o kept.png integer=8
+    grep -aq 'sceneAbc.*a note' kept.png || problem "the PNG lacks it"
+    run 0 gpufilter -i texts.exr -o back.jpg integer=8
+    grep -aq 'a note' back.jpg || problem "the JPEG lacks it"
+    run 0 gpufilter --strip -i texts.exr -o bare.exr
+    ! grep -aq 'a note' bare.exr || problem "--strip keeps it"
 fi

@@ -122,9 +122,18 @@ static void test_header(void **state)
                   "0.3290\n",
              "-Y 1 +X 1", pixel, 4);
     struct picture picture = read_hdr();
+    static const int32_t white_first[] = {31270, 32900, 70800, 29200, 17000, 79700, 13100, 4600};
     assert_non_null(strstr(last_warning, "its exposure of 3 is not undone"));
+    assert_true(picture.metadata.colour.has_gamma && picture.metadata.colour.gamma == 100000);
+    assert_memory_equal(picture.metadata.colour.chromaticity, white_first, sizeof white_first);
     const struct gf_options options = plain_options();
+    static const char line[] =
+        "\nPRIMARIES=0.70800 0.29200 0.17000 0.79700 0.13100 0.04600 0.31270 "
+        "0.32900\n\n-Y 1 +X 1\n";
     assert_int_equal(encode(in_folder("b.hdr"), &picture, &options), GF_OK);
+    const struct bytes file = load(in_folder("b.hdr"));
+    assert_non_null(memmem(file.data, file.size, line, sizeof line - 1));
+    free(file.data);
     free_picture(&picture);
 }
 
@@ -218,6 +227,19 @@ static void test_written(void **state)
     assert_int_equal(decode(in_folder("a.hdr"), &options, &back), GF_OK);
     for (int i = 0; i < 9; i++)
         assert_true(((float *)(void *)back.data)[i] == wanted[i]);
+    free_picture(&picture);
+    free_picture(&back);
+    /* The least gray has the bytes of a run, which a row without runs cannot have. */
+    picture = random_picture(3, 1, 3, 16);
+    picture.format.bits = 32;
+    picture.format.samples = GF_SAMPLES_FLOAT;
+    picture.data = realloc(picture.data, sizeof odd);
+    for (int i = 0; i < 9; i++)
+        ((float *)(void *)picture.data)[i] = 0x1p-135f;
+    assert_int_equal(encode(in_folder("a.hdr"), &picture, &options), GF_OK);
+    assert_int_equal(decode(in_folder("a.hdr"), &options, &back), GF_OK);
+    for (int i = 0; i < 9; i++)
+        assert_true(((float *)(void *)back.data)[i] == 0);
     free_picture(&picture);
     free_picture(&back);
     /* Gray becomes colour, and alpha is left out. */

@@ -341,6 +341,11 @@ static void test_merging(void **state)
     put_odd(&in);
     put(&in, 1, 39, 0, 0x1p-149f);
     put(&in, 2, 39, 0, -3e38f);
+    /* The least of green is 0 and -0, whose order must not tell. */
+    for (int i = 0; i < PIXELS; i++)
+        put(&in, i % WIDTH, i / WIDTH, 1, fabsf(get(&in, i % WIDTH, i / WIDTH, 1)));
+    put(&in, 0, 0, 1, -0.0f);
+    put(&in, 0, 39, 1, 0.0f);
     const struct gf_view view = gf_image_view(&in);
     const struct gf_view above = gf_view_part(&view, (struct gf_rows){0, 20}),
                          below = gf_view_part(&view, (struct gf_rows){20, HEIGHT});
@@ -356,6 +361,7 @@ static void test_merging(void **state)
     assert_memory_equal(whole.low, lower.low, sizeof whole.low);
     assert_memory_equal(whole.high, lower.high, sizeof whole.high);
     assert_true(whole.low[0] == -3e38f && whole.high[2] == 1000);
+    assert_true(whole.low[1] == 0 && !signbit(whole.low[1]));
     const uint64_t *const exact = gf_histogram_exact(&whole, 0);
     assert_true(exact[GF_EXACT_NAN] == 1 && exact[GF_EXACT_INFINITE] == 1);
     double sum = 0;

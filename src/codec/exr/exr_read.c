@@ -573,6 +573,12 @@ static enum gf_status open_part(struct exr_source *exr, int wanted, struct gf_er
     GF_TRY(describe_channels(exr, layer, error));
     GF_TRY(read_sizes(exr, error));
     read_colours(exr);
+    bool left_out = false;
+    if (!gf_exr_read_texts(exr->context, exr->part, &exr->base.metadata.texts, &left_out))
+        return gf_fail_memory(error);
+    if (left_out)
+        gf_warn(&exr->options, "%s: it has too many texts, or too long ones: some are left out",
+                exr->name);
     exr->base.stored.pages = parts;
     plan(exr);
     return gf_memory_check_proportion(&exr->base, exr->input, &exr->options, error);

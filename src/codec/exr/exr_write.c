@@ -103,6 +103,8 @@ static exr_result_t write_header(struct exr_sink *exr, const struct gf_sink_orde
                                         EXR_PERCEPTUALLY_LOGARITHMIC, 1, 1);
     if (!result)
         result = set_colours(exr, order);
+    if (!result && metadata)
+        result = gf_exr_write_texts(exr->context, &metadata->texts);
     return result ? result : gf_exr.exr_write_header(exr->context);
 }
 

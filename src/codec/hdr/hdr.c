@@ -274,10 +274,10 @@ enum gf_status gf_hdr_source_open(struct gf_input *input, const struct gf_option
 struct hdr_sink {
     struct gf_sink base;
     struct gf_output *output;
-    const struct gf_options *options;
-    struct gf_format format; /* the format of the rows that write() gets */
-    uint64_t beyond;         /* samples that no mantissa can say */
-    unsigned char *line;     /* a row, as in struct hdr_source */
+    struct gf_options options; /* a copy: the order's are gone when the rows come */
+    struct gf_format format;   /* the format of the rows that write() gets */
+    uint64_t beyond;           /* samples that no mantissa can say */
+    unsigned char *line;       /* a row, as in struct hdr_source */
     unsigned char *coded;
 };
 
@@ -332,21 +332,26 @@ static unsigned char *put_component(const unsigned char *from, int width, unsign
 static enum gf_status write_row(struct hdr_sink *hdr, const float *row, struct gf_error *error)
 {
     const int width = hdr->format.width, channels = hdr->format.channels;
-    const int green = channels > 2 ? 1 : 0, blue = 2 * green;
     const size_t next = (size_t)width;
-    unsigned char *to = hdr->coded;
-    for (int x = 0; x < width; x++, row += channels)
-        put_pixel(limited(hdr, row[0]), limited(hdr, row[green]), limited(hdr, row[blue]),
-                  hdr->line + x, next);
+    unsigned char *const line = hdr->line, *to = hdr->coded;
+    for (int x = 0; x < width; x++, row += channels) {
+        const float red = limited(hdr, row[0]), green = channels > 2 ? limited(hdr, row[1]) : red,
+                    blue = channels > 2 ? limited(hdr, row[2]) : red;
+        put_pixel(red, green, blue, line + x, next);
+    }
     if (width < RUNS_LEAST || width > RUNS_MOST) {
-        for (size_t i = 0; i < 4 * next; i++)
-            *to++ = hdr->line[i / 4 + i % 4 * next];
+        for (size_t x = 0; x < next; x++) {
+            /* The gray of 2^-135 would be read as a run: it becomes black. */
+            const bool is_run = line[x] == 1 && line[x + next] == 1 && line[x + 2 * next] == 1;
+            for (size_t c = 0; c < 4; c++)
+                *to++ = is_run ? 0 : line[x + c * next];
+        }
     } else {
         const unsigned char begin[4] = {2, 2, (unsigned char)(width >> 8), (unsigned char)width};
         memcpy(to, begin, 4);
         to += 4;
         for (size_t c = 0; c < 4; c++)
-            to = put_component(hdr->line + c * next, width, to);
+            to = put_component(line + c * next, width, to);
     }
     return gf_output_write(hdr->output, hdr->coded, (size_t)(to - hdr->coded), error);
 }
@@ -364,7 +369,7 @@ static enum gf_status hdr_finish(struct gf_sink *base, struct gf_error *error)
 {
     const struct hdr_sink *const hdr = (struct hdr_sink *)base;
     if (hdr->beyond)
-        gf_warn(hdr->options, "%s: %llu samples were NaN, negative or too large, and are clamped",
+        gf_warn(&hdr->options, "%s: %llu samples were NaN, negative or too large, and are clamped",
                 gf_output_name(hdr->output), (unsigned long long)hdr->beyond);
     return GF_OK;
 }
@@ -388,11 +393,11 @@ static enum gf_status write_header(const struct hdr_sink *hdr, const struct gf_s
                  space.red[0], space.red[1], space.green[0], space.green[1], space.blue[0],
                  space.blue[1], space.white[0], space.white[1]);
     else if (metadata && (metadata->bits || metadata->icc.size))
-        gf_warn(hdr->options,
+        gf_warn(&hdr->options,
                 "%s: Radiance HDR means linear light, and nothing says that the samples are linear",
                 gf_output_name(hdr->output));
     if (gf_has_alpha(hdr->format))
-        gf_warn(hdr->options, "%s: it has no alpha channel: it is left out",
+        gf_warn(&hdr->options, "%s: it has no alpha channel: it is left out",
                 gf_output_name(hdr->output));
     const int length =
         snprintf(header, sizeof header, "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n%s\n-Y %d +X %d\n",
@@ -407,7 +412,7 @@ enum gf_status gf_hdr_sink_open(const struct gf_sink_order *order, struct gf_sin
     const size_t width = (size_t)order->format.width;
     hdr->base = (struct gf_sink){.write = hdr_write, .finish = hdr_finish, .close = hdr_sink_close};
     hdr->output = order->output;
-    hdr->options = order->options;
+    hdr->options = *order->options;
     hdr->format = order->format;
     hdr->line = malloc(4 * width);
     hdr->coded = malloc(8 * width + 4);

@@ -128,7 +128,7 @@ static bool is_for_the_eye(JxlTransferFunction curve)
 
 /* Chooses the decoder's output colours. It must be called after JXL_DEC_COLOR_ENCODING. A picture
  * that can be decoded to any colours gets the primaries of its profile. It gets sRGB if the profile
- * has no usable primaries, and for gray that is neither HDR nor linear floats. */
+ * has no usable primaries, and for gray that is not HDR. */
 static void jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info)
 {
     JxlColorEncoding srgb, own;
@@ -142,9 +142,7 @@ static void jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info
     bool known =
         gf_jxl.JxlDecoderGetColorAsEncodedProfile(
             decoder, GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_ORIGINAL, &own) == JXL_DEC_SUCCESS &&
-        (gray ? gf_curve_is_hdr((int)own.transfer_function) ||
-                    (info->exponent_bits_per_sample &&
-                     own.transfer_function == JXL_TRANSFER_FUNCTION_LINEAR)
+        (gray ? gf_curve_is_hdr((int)own.transfer_function) || info->exponent_bits_per_sample
               : own.color_space == JXL_COLOR_SPACE_RGB);
     if (known && !info->exponent_bits_per_sample && !is_for_the_eye(own.transfer_function))
         own.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;
@@ -208,15 +206,34 @@ static void keep_light(float luminance, struct gf_colour_tags *tags)
         gf_colour_tags_set_light(tags, luminance, 0);
 }
 
+/* Keeps the colours of floats that are linear light. */
+static bool keep_linear(const JxlColorEncoding *colour, struct gf_colour_tags *tags)
+{
+    const double *const point[] = {colour->white_point_xy, colour->primaries_red_xy,
+                                   colour->primaries_green_xy, colour->primaries_blue_xy};
+    const bool gray = colour->color_space == JXL_COLOR_SPACE_GRAY;
+    struct gf_colour_tags linear = {0};
+    float xy[8];
+    for (int i = 0; i < 8; i++)
+        xy[i] = (float)point[i / 2][i % 2];
+    if (colour->transfer_function != JXL_TRANSFER_FUNCTION_LINEAR ||
+        !gf_colour_tags_set_linear(&linear, gray ? NULL : xy, gray))
+        return false;
+    *tags = linear;
+    return true;
+}
+
 static void read_colours(struct walk *walk)
 {
+    const JxlBasicInfo *const info = &walk->header->info;
     JxlColorEncoding colour;
     struct gf_blob icc;
-    jxl_prefer_own_colours(walk->decoder, &walk->header->info);
+    jxl_prefer_own_colours(walk->decoder, info);
     if (gf_jxl.JxlDecoderGetColorAsEncodedProfile(walk->decoder,
                                                   GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_DATA,
                                                   &colour) == JXL_DEC_SUCCESS &&
-        (is_srgb(&colour) || keep_hdr(&colour, &walk->metadata->colour)))
+        (is_srgb(&colour) || keep_hdr(&colour, &walk->metadata->colour) ||
+         (info->exponent_bits_per_sample && keep_linear(&colour, &walk->metadata->colour))))
         return;
     if (!jxl_read_icc(walk->decoder, JXL_COLOR_PROFILE_TARGET_DATA, &icc, &walk->out_of_memory))
         return;

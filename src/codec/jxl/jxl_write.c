@@ -1,12 +1,16 @@
 #include "codec/jxl/jxl_calls.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
+#include "codec/common/colour/colour.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/whole_picture.h"
+#include "icc/icc.h"
+#include "pixel/float_rows.h"
 
 enum { OUTPUT_BYTES = 1 << 18, SIDE_MAX = 1 << 24 };
 enum { PQ_NITS = 10000, HLG_NITS = 1000 }; /* brightness of the largest sample, in cd/m2 */
@@ -66,7 +70,7 @@ static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
         info.animation.tps_denominator = 1;
         info.animation.num_loops = sink->loops;
     }
-    if (sink->metadata.colour.has_cicp)
+    if (sink->metadata.colour.has_cicp && gf_curve_is_hdr(sink->metadata.colour.cicp[1]))
         info.intensity_target = intensity_of(&sink->metadata.colour);
     if (gf_has_alpha(format)) {
         info.num_extra_channels = 1;
@@ -79,27 +83,37 @@ static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
     return level <= 5 || gf_jxl.JxlEncoderSetCodestreamLevel(encoder, level) == JXL_ENC_SUCCESS;
 }
 
+/* Sets linear light of these primaries. Returns false if libjxl does not take them. */
+static bool set_linear(const struct gf_icc_space *space, bool gray, JxlEncoder *encoder)
+{
+    JxlColorEncoding colour;
+    gf_jxl.JxlColorEncodingSetToSRGB(&colour, gray);
+    colour.transfer_function = JXL_TRANSFER_FUNCTION_LINEAR;
+    colour.white_point = JXL_WHITE_POINT_CUSTOM;
+    colour.primaries = JXL_PRIMARIES_CUSTOM;
+    for (int i = 0; i < 2; i++) {
+        colour.white_point_xy[i] = space->white[i];
+        colour.primaries_red_xy[i] = space->red[i];
+        colour.primaries_green_xy[i] = space->green[i];
+        colour.primaries_blue_xy[i] = space->blue[i];
+    }
+    return gf_jxl.JxlEncoderSetColorEncoding(encoder, &colour) == JXL_ENC_SUCCESS;
+}
+
 static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
 {
     const struct gf_blob *const icc = &sink->metadata.icc;
     const struct gf_colour_tags *const tags = &sink->metadata.colour;
-    struct gf_icc_space space;
+    const bool gray = gf_colour_channels(sink->format) == 1;
+    struct gf_icc_space space = gf_icc_srgb;
     JxlColorEncoding colour;
-    /* libjxl decodes floats with losses to linear light only of colours that it knows by numbers.
-     */
-    if (gf_is_float(sink->format) && !sink->options.lossless &&
-        gf_metadata_find_linear(&sink->metadata, &space)) {
-        gf_jxl.JxlColorEncodingSetToSRGB(&colour, gf_colour_channels(sink->format) == 1);
-        colour.transfer_function = JXL_TRANSFER_FUNCTION_LINEAR;
-        colour.white_point = JXL_WHITE_POINT_CUSTOM;
-        colour.primaries = JXL_PRIMARIES_CUSTOM;
-        memcpy(colour.white_point_xy, space.white, sizeof space.white);
-        memcpy(colour.primaries_red_xy, space.red, sizeof space.red);
-        memcpy(colour.primaries_green_xy, space.green, sizeof space.green);
-        memcpy(colour.primaries_blue_xy, space.blue, sizeof space.blue);
-        if (gf_jxl.JxlEncoderSetColorEncoding(encoder, &colour) == JXL_ENC_SUCCESS)
-            return true;
-    }
+    struct gf_metadata stated = sink->metadata; /* a copy whose blobs are the sink's */
+    if (tags->has_cicp || tags->has_gamma)
+        stated.icc.size = 0; /* that was made from the tags */
+    /* A lossy file keeps the curve of a profile only so. */
+    if (gf_is_float(sink->format) && gf_metadata_find_linear(&stated, &space) &&
+        set_linear(&space, gray, encoder))
+        return true;
     if (icc->size &&
         gf_jxl.JxlEncoderSetICCProfile(encoder, icc->data, icc->size) == JXL_ENC_SUCCESS)
         return true;
@@ -108,7 +122,6 @@ static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
                 "%s: libjxl does not take the colour profile: it is left out, and the colours "
                 "count as sRGB",
                 gf_output_name(sink->output));
-    const bool gray = gf_colour_channels(sink->format) == 1;
     gf_jxl.JxlColorEncodingSetToSRGB(&colour, gray);
     if (tags->has_cicp)
         colour.transfer_function = (JxlTransferFunction)tags->cicp[1];
@@ -218,8 +231,33 @@ static enum gf_status end(const struct gf_whole_sink *sink, const struct coder *
     return write_out(sink, coder->encoder, error);
 }
 
+/* Fails if floats would end the process: lossy coding by libjxl 0.7 does not survive NaN,
+ * infinities and numbers from 1e10 on. */
+static enum gf_status check_floats(const struct gf_whole_sink *sink, struct gf_error *error)
+{
+    const struct gf_format format = sink->format;
+    const size_t samples = (size_t)format.width * (size_t)format.channels;
+    size_t beyond = 0;
+    if (!gf_is_float(format) || sink->options.lossless)
+        return GF_OK;
+    float *const row = malloc(samples * sizeof *row);
+    GF_ALLOCATED(row, error);
+    for (size_t y = 0; y < (size_t)format.height; y++) {
+        gf_floats_of_row(sink->pixels + y * gf_row_bytes(format), format, samples, row);
+        for (size_t i = 0; i < samples; i++)
+            beyond += !(fabsf(row[i]) <= 1e6f);
+    }
+    free(row);
+    return beyond ? gf_fail(error, GF_ERROR_UNFIT,
+                            "%s: %zu samples are NaN or beyond 1e6: not for a lossy JPEG XL "
+                            "(options.lossless)",
+                            gf_output_name(sink->output), beyond)
+                  : GF_OK;
+}
+
 static enum gf_status jxl_encode(struct gf_whole_sink *sink, struct gf_error *error)
 {
+    GF_TRY(check_floats(sink, error));
     const struct coder coder = create(sink);
     enum gf_status status = begin(sink, &coder, error);
     if (!status && !add_picture(sink, coder.encoder, 0))

@@ -277,13 +277,11 @@ static enum gf_statistic statistic(const void *params)
     return tonemap->peak > 0 ? GF_STATISTIC_NONE : GF_STATISTIC_CHANNELS;
 }
 
-/* Returns the highest level of a channel with more than the part beyond_peak of the pixels at or
- * above it. */
-static int highest(const uint64_t *count, int bins)
+/* Returns the highest level of a channel with more than the part beyond_peak of `total` pixels at
+ * or above it. */
+static int highest(const uint64_t *count, int bins, double total)
 {
-    double total = 0, above = 0;
-    for (int v = 0; v < bins; v++)
-        total += (double)count[v];
+    double above = 0;
     int level = bins - 1;
     for (; level > 0; level--) {
         above += (double)count[level];
@@ -295,10 +293,10 @@ static int highest(const uint64_t *count, int bins)
 
 /* Returns the highest number of a channel of floats, by their upper bits: where the exact counters
  * do not show the very number, the least one with greater upper bits. */
-static double highest_of_floats(const struct gf_histogram *histogram, int channel)
+static double highest_of_floats(const struct gf_histogram *histogram, int channel, double total)
 {
-    const int level =
-        highest(gf_histogram_exact(histogram, channel) + GF_EXACT_UPPER, GF_EXACT - GF_EXACT_UPPER);
+    const int level = highest(gf_histogram_exact(histogram, channel) + GF_EXACT_UPPER,
+                              GF_EXACT - GF_EXACT_UPPER, total);
     const double next = (double)gf_float_of_bits(((uint32_t)level + 1) << GF_UPPER_SHIFT);
     return fmax(fmin(next, (double)histogram->high[channel]), 0);
 }
@@ -308,8 +306,12 @@ static double measured_peak(const struct gf_histogram *histogram, int curve, boo
     double most = 0;
     for (int c = 0; c < histogram->channels; c++) {
         const uint64_t *const count = histogram->count + (size_t)c * (size_t)histogram->bins;
-        const double v = floats ? highest_of_floats(histogram, c)
-                                : (double)highest(count, histogram->bins) / (histogram->bins - 1);
+        double total = 0;
+        for (int i = 0; i < histogram->bins; i++)
+            total += (double)count[i];
+        const double v =
+            floats ? highest_of_floats(histogram, c, total)
+                   : (double)highest(count, histogram->bins, total) / (histogram->bins - 1);
         most = fmax(most, v);
     }
     return fmin(gf_tone_luminance(curve, curve == GF_CURVE_LINEAR ? most : fmin(most, 1)),

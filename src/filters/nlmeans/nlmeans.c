@@ -208,9 +208,8 @@ GF_INLINE void compare_floats(float (*restrict a)[LINES][PITCH], ptrdiff_t shift
     }
 }
 
-/* Adds row y of floats. Running sums would carry a NaN
- * along. A weight below 2^-126 is 0, which no difference makes more of, and a NaN in a patch has
- * that weight. */
+/* Adds row y of floats. Running sums would carry a NaN along. A weight below 2^-126 is 0, which no
+ * difference makes more of, and a NaN in a patch has that weight. */
 GF_INLINE void add_floats(struct tile *tile, const int side, float factor, ptrdiff_t shift,
                           ptrdiff_t at, int y, const int channels, int columns)
 {

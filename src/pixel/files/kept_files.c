@@ -124,6 +124,21 @@ void gf_kept_files_release(struct gf_kept_files *files, const void *value)
     pthread_mutex_unlock(&files->lock);
 }
 
+/* Makes a picture of 16 bits of one of floats. */
+static enum gf_status make_words(const struct gf_image *floats, struct gf_image *words,
+                                 struct gf_error *error)
+{
+    struct gf_format format = floats->format;
+    format.bits = 16;
+    format.samples = GF_SAMPLES_INTEGER;
+    GF_TRY(gf_image_alloc(words, format, error));
+    for (int y = 0; y < format.height; y++)
+        gf_row_convert(floats->data + (size_t)y * floats->pitch, floats->format, format,
+                       (size_t)format.width * (size_t)format.channels,
+                       words->data + (size_t)y * words->pitch);
+    return GF_OK;
+}
+
 enum gf_status gf_picture_new(const struct gf_image *image, struct gf_picture **picture,
                               struct gf_error *error)
 {
@@ -132,7 +147,7 @@ enum gf_status gf_picture_new(const struct gf_image *image, struct gf_picture **
     made->image = *image;
     made->id = atomic_fetch_add(&last, 1) + 1;
     if (gf_is_float(image->format)) {
-        const enum gf_status status = gf_image_to_words(image, &made->image, error);
+        const enum gf_status status = make_words(image, &made->image, error);
         if (status) {
             free(made);
             return status;

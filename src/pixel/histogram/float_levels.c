@@ -38,7 +38,7 @@ static void note(const float *value, const uint32_t *bin, int n, struct gf_histo
         memset(unused, 0, sizeof unused);
     float low = histogram->low[channel], high = histogram->high[channel];
     for (int i = 0; i < n; i++) {
-        const float v = value[i];
+        const float v = value[i] + 0.0f; /* -0 becomes 0: which came first must not tell */
         const uint32_t bits = gf_bits_of_float(v), exponent = bits >> 23 & 255;
         const uint64_t part = (bits & (SIGNIFICAND - 1)) | (exponent ? SIGNIFICAND : 0);
         if (bin[i] > GF_FLOAT_LEVELS)

@@ -375,12 +375,6 @@ GF_INLINE void add_weighted(const void *in, int n, const int bits, const int cha
 GF_TARGET_CLONES static void add_pixels(const void *in, int n, struct gf_format format,
                                         uint64_t *restrict sum)
 {
-    uint16_t words[PIECE * (CHANNELS_MAX + 1)];
-    if (gf_is_float(format)) {
-        gf_row_convert(in, format, counted(format), (size_t)(n * format.channels), words);
-        in = words;
-        format = counted(format);
-    }
     if (!gf_has_alpha(format)) { /* samples that are all added alike are one long row of gray */
         GF_BY_DEPTH(format.bits, BITS, add_weighted(in, n * format.channels, BITS, 1, sum));
     } else {
@@ -396,6 +390,8 @@ static void add_cells(const struct gf_view *view, struct gf_histogram *histogram
     const struct gf_format format = view->format;
     const struct gf_cells cells = gf_cells_of(format);
     const int channels = format.channels, end = view->y + view->rows;
+    const bool floats = gf_is_float(format);
+    uint16_t words[PIECE * (CHANNELS_MAX + 1)];
     uint64_t sum[PIECE * (CHANNELS_MAX + 1)];
     for (int y = view->y, next; y < end; y = next) {
         const int down = y / cells.side, below = (down + 1) * cells.side;
@@ -403,9 +399,13 @@ static void add_cells(const struct gf_view *view, struct gf_histogram *histogram
         for (int x = 0; x < format.width; x += PIECE) {
             const int n = format.width - x < PIECE ? format.width - x : PIECE;
             memset(sum, 0, (size_t)(n * channels) * sizeof *sum);
-            for (int row = y; row < next; row++)
-                add_pixels(gf_view_row(view, row) + (size_t)x * gf_pixel_bytes(format), n, format,
-                           sum);
+            for (int row = y; row < next; row++) {
+                const unsigned char *const in =
+                    gf_view_row(view, row) + (size_t)x * gf_pixel_bytes(format);
+                if (floats)
+                    gf_row_convert(in, format, counted(format), (size_t)(n * channels), words);
+                add_pixels(floats ? (void *)words : in, n, counted(format), sum);
+            }
             uint64_t *to = histogram->count + (down * cells.columns + x / cells.side) * channels;
             int left = cells.side - x % cells.side; /* columns of the cell that are left */
             for (int i = 0; i < n; i++) {

@@ -126,7 +126,6 @@ static enum gf_status keep(struct gf_smooth *smooth, struct series *series,
                 series->frames);
         smooth->bytes += bytes;
         free(kept->histogram.count);
-        kept->histogram = *histogram;
         kept->histogram.count = malloc(bytes);
         GF_ALLOCATED(kept->histogram.count, error);
     }

@@ -64,7 +64,7 @@ GF_INLINE void make_stretch(const struct gf_warp_sampler *s, const struct gf_war
     const struct gf_format format = s->in->format;
     float line[GF_WARP_STRETCH * CHANNELS_MAX];
     for (int k = first; k < end; k++) {
-        unsigned char copy[GF_WARP_WINDOW_BYTES];
+        _Alignas(float) unsigned char copy[GF_WARP_WINDOW_BYTES];
         float wide[WINDOW_SAMPLES], value[CHANNELS_MAX] = {0};
         struct gf_warp_window window = gf_warp_window_of(s, stretch, k, copy);
         if (window.at && format.bits == 16)

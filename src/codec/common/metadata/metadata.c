@@ -490,6 +490,9 @@ static bool keep_colours(const struct gf_metadata *metadata, struct gf_format fo
     else if (gf_colour_tags_win(&metadata->colour, metadata->icc.size)) {
         if (gf_colour_tags_keep_cicp(&metadata->colour, room, &kept->colour))
             return true;
+        /* JPEG XL's writer says linear light of floats, too, beside the profile. */
+        if (room == GF_TAGS_HDR && gf_is_float(format))
+            kept->colour = metadata->colour;
         const size_t size =
             gf_colour_tags_profile(&metadata->colour, gf_colour_channels(format) == 1, made);
         if (size)
