@@ -9,6 +9,7 @@
 
 #include "engine/backend.h"
 #include "support.h"
+#include "pixel/float_stage.h"
 #include "pixel/histogram/histogram.h"
 
 enum { FAKE_BLOCKS = 1024, FAKE_GUARD = 256, FAKE_POISON = 0xC3 };
@@ -393,7 +394,7 @@ static enum gf_status fake_download(struct gf_lane *lane, const struct gf_view *
 
 static size_t fake_scratch(const struct gf_stage *stage, int rows)
 {
-    return stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
+    return gf_stage_cpu_scratch(stage, rows);
 }
 
 static enum gf_status fake_run(struct gf_lane *lane, const struct gf_stage *stage,
@@ -474,7 +475,7 @@ static void fake_do_run(struct fake_device *device, const struct fake_op *op)
     if (op->stage->constants_size &&
         (!op->constants || memcmp(op->constants, op->stage->constants, op->stage->constants_size)))
         fake_complain(device, "a stage ran without its constants on the device");
-    op->stage->filter->cpu(op->stage, &op->in, out, op->scratch);
+    gf_stage_cpu(op->stage, &op->in, out, op->scratch);
     for (int row = out->y; row + 1 < out->y + out->rows; row++) {
         if (memcmp(gf_view_row(out, row) + row_bytes, poison, padding))
             fake_complain(device, text);

@@ -48,6 +48,7 @@ static __device__ __forceinline__ bool row_is_zero(const struct view_pair &p, in
  * 11.1.1). */
 template <class Integer> static __device__ __forceinline__ float float_of(Integer v)
 {
+    static_assert((Integer)0.5f == 0, "floats.cuh comes first");
     return __uint_as_float(0x4B000000u | (unsigned)v) - 8388608.0f;
 }
 

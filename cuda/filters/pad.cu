@@ -196,11 +196,13 @@ extern "C" int gf_pad_cuda(const struct gf_launch *launch)
     rows.out_bytes = gf_row_bytes(out->format);
     rows.y = out->y;
     rows.total = (unsigned)out->rows;
-    if ((rows.out_bytes + 3) / 4 * (uint64_t)out->rows > UINT32_MAX - THREADS)
-        return cudaErrorInvalidValue;
     rows.pad = *(const struct gf_pad *)launch->stage->constants;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    if (in->format.channels == out->format.channels)
+    const bool copies = in->format.channels == out->format.channels;
+    const uint64_t item = copies ? VECTOR : 4;
+    if ((rows.out_bytes + item - 1) / item * (uint64_t)out->rows > UINT32_MAX - THREADS)
+        return cudaErrorInvalidValue;
+    if (copies)
         return launch_bytes(rows, out->format, stream);
     return out->format.bits == 8    ? launch_alpha<uint8_t>(rows, in->format.channels, stream)
            : out->format.bits == 16 ? launch_alpha<uint16_t>(rows, in->format.channels, stream)

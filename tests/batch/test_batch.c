@@ -301,15 +301,15 @@ static void test_a_device_that_is_too_small(void **state)
     assert_int_equal(world.opened[0], PICTURES);
 }
 
-/* A picture of floats is the CPU's, and the device goes on with the others; with --device=cuda it
- * fails alone. */
+/* A picture of floats is the CPU's if a filter has no kernels for it, and the device goes on with
+ * the others; with --device=cuda it fails alone. With kernels it is the device's. */
 static void test_a_picture_of_floats(void **state)
 {
     static const float pixels[12];
     struct gf_batch_state batch;
     struct gf_error error = {0};
     reset_world();
-    chain = "blur,invert";
+    chain = "blur,median";
     FILE *const file = fopen(in_folder("in/05a.pfm"), "wb");
     assert_non_null(file);
     fputs("PF\n2 2\n-1\n", file);
@@ -322,8 +322,14 @@ static void test_a_picture_of_floats(void **state)
     assert_int_equal(world.warnings + world.errors, 0);
     assert_true(world.on_cpu == 1 && world.opened[0] == 2);
     assert_int_equal(run(GF_DEVICE_CUDA, 1, 1, &batch, &error), GF_ERROR_UNAVAILABLE);
-    assert_non_null(strstr(world.said[0], "floats are filtered on the CPU only (--device=cpu)"));
+    assert_non_null(
+        strstr(world.said[0], "median: floats are filtered on the CPU only (--device=cpu)"));
     assert_true(batch.done == PICTURES && batch.failed == 1 && world.on_cpu == 0);
+    assert_int_equal(right_outputs(), PICTURES);
+    chain = "blur,invert";
+    assert_ok("run", run(GF_DEVICE_CUDA, 1, 1, &batch, &error), &error);
+    assert_true(batch.done == PICTURES + 1 && world.opened[0] == 1);
+    assert_int_equal(unlink(in_folder("out/05a.pfm")), 0);
     assert_int_equal(right_outputs(), PICTURES);
     unlink(in_folder("in/05a.pfm"));
     chain = usual;

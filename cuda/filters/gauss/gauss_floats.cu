@@ -65,7 +65,7 @@ extern "C" int gf_unsharp_floats_cuda(const struct gf_launch *launch)
 extern "C" int gf_boxblur_floats_cuda(const struct gf_launch *launch)
 {
     const struct gf_box *const box = (const struct gf_box *)launch->stage->constants;
-    struct gf_gauss gauss;
+    struct gf_gauss gauss = {};
     gf_gauss_init_box(&gauss, box->radius);
     return launch_floats(launch, &gauss, box->border, {MEAN, gf_box_area(box), 0.0f});
 }
