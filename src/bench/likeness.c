@@ -396,6 +396,19 @@ static enum gf_status widen(const struct gf_image *picture, struct gf_image *wid
     return GF_OK;
 }
 
+enum gf_status gf_readings_match(struct gf_reading reading[2], struct gf_error *error)
+{
+    for (int i = 0; i < 2; i++) {
+        struct gf_image *const picture = &reading[i].picture, wide;
+        if (!reading[1 - i].floats.data || picture->format.bits > 8)
+            continue;
+        GF_TRY(widen(picture, &wide, error));
+        gf_image_free(picture);
+        *picture = wide;
+    }
+    return GF_OK;
+}
+
 /* Converts the picture, which has the colours of the reading's, to sRGB by the filter icc on the
  * CPU. */
 static enum gf_status make_srgb(const struct gf_reading *reading, struct gf_image *picture,

@@ -91,6 +91,8 @@ enum gf_status gf_reading_next(struct gf_reading *reading, bool *found,
                                struct gf_error *error) GF_CHECKED;
 void gf_reading_close(struct gf_reading *reading);
 
+/* Makes 16 bits of a present picture of 8 bits beside one of floats, which has 16 bits, too. */
+enum gf_status gf_readings_match(struct gf_reading reading[2], struct gf_error *error) GF_CHECKED;
 /* Compares the present pictures, which have one format, by the measures of reading[0], of floats by
  * their own numbers where a measure is of differences. Colours of
  * two kinds are converted to sRGB by Little CMS, in place; those of one kind for SSIMULACRA2 and

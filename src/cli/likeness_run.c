@@ -145,6 +145,7 @@ static enum gf_status measure(struct run *run, struct gf_reading reading[2],
 {
     const struct gf_image *const a = &reading[0].picture, *const b = &reading[1].picture;
     struct gf_likeness likeness = {.of_floats = false};
+    GF_TRY(gf_readings_match(reading, error));
     GF_TRY(check_formats(name[0], a->format, name[1], b->format, error));
     GF_TRY(gf_likeness_of_readings(reading, &likeness, error));
     GF_TRY(tell(run, job, name[1], &likeness, error));

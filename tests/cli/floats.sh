@@ -129,6 +129,10 @@ run 0 gpufilter --compare=odd.pfm:measures=psnr floats.pfm
 stdout_has '^psnr *-inf dB$'
 run 2 gpufilter --compare=floats.pfm:peak=0 other.pfm
 # A picture of integers is 0..1 beside floats.
+run 0 gpufilter -i floats.pfm -o bytes.png --depth=8
+run 0 gpufilter --compare=bytes.png:measures=largest,mean floats.pfm
+printf 'largest  1\nmean     0.50049\n' >expected
+same stdout expected
 run 0 gpufilter -i floats.pfm -o whole.png --depth=16
 run 0 gpufilter --compare=floats.pfm:measures=largest whole.png
 stdout_has '^largest *1$'
