@@ -449,7 +449,7 @@ static void test_kernels(void **state)
     assert_int_equal(gf_chain_check_kernels(&chain, &error), GF_OK);
     struct gf_filter without = *chain.item[2].filter;
     without.name = "none"; /* blur's other variants are found by its name */
-    without.cuda = NULL;
+    without.cuda = without.cuda_floats = NULL;
     chain.item[2].filter = &without;
     assert_null(gf_filter_variant_at(&without, 0));
     assert_int_equal(gf_chain_check_kernels(&chain, &error), GF_ERROR_UNAVAILABLE);

@@ -402,7 +402,8 @@ static void test_refusals(void **state)
 {
     struct gf_image in = make(3, 32), out;
     assert_int_equal(try("equalize=lightness", &in, &out), GF_ERROR_UNFIT);
-    assert_string_equal(error.text, "equalize: mode=lightness takes no floats");
+    assert_string_equal(error.text, "equalize: mode=lightness takes no floats; the filter integer "
+                                    "before it makes samples of 16 bits");
     assert_int_equal(try("threshold=sauvola", &in, &out), GF_ERROR_UNFIT);
     assert_string_equal(error.text,
                         "threshold (threshold-sauvola): takes no floats; the filter integer before "
