@@ -11,6 +11,8 @@ for line in 'file  *camera.jpg' 'format  *JPEG' 'width  *77' 'height  *55' 'chan
 done
 cp stdout listed
 for file in set.jpg set.png set.tif set.webp; do
+    case $file in *.tif) format=TIFF ;; *.webp) format=WebP ;; *) format=PNG ;; esac
+    gpufilter --version | grep -q "^formats: .*$format" || continue
     run 0 gpufilter -i camera.jpg -o $file --set=copyright='(c) Ann' --set=artist='Änn B' --set=description='a "b"' --set=date=2024-05-06T07:08:09
     run 0 gpufilter --info=json $file
     stdout_has '"time":"2024-05-06T07:08:09","copyright":"(c) Ann","artist":"Änn B","description":"a \\"b\\"",'
