@@ -23,7 +23,8 @@ here = os.path.dirname(os.path.realpath(__file__))
 folder = looks.work.name
 gpu = re.search(r"^cuda:0 +(.*)", subprocess.run([program, "--devices"], capture_output=True, text=True).stdout, re.M)
 facts = looks.facts()
-lines = [f"# {facts['date']}, commit {facts['commit']}, {facts['threads']} x {facts['cpu']}, {gpu[1] if gpu else 'no GPU'}"]
+pixels = os.environ.get("BENCH_SIZE", "7680:4320")
+lines = [f"# {facts['date']}, commit {facts['commit']}, {pixels} pixels, {facts['threads']} x {facts['cpu']}, {gpu[1] if gpu else 'no GPU'}"]
 for tool in ("oiiotool", "vips"):
     if shutil.which(tool):
         lines[0] += f", {tool} " + re.search(r"\d+\.\d+[.\d]*", looks.output(tool, "--version"))[0]
@@ -46,7 +47,7 @@ def milliseconds(*words):
 
 
 looks.output(program, "-q", "-i", os.path.join(here, "../../samples/harbour.png"), "-o", source, "--depth=16f",
-             f"resize={os.environ.get('BENCH_SIZE', '7680:4320')},float,gamma=0.45,exposure=1.5,addnoise=0.02")
+             f"resize={pixels},float,gamma=0.45,exposure=1.5,addnoise=0.02")
 for name, chain, oiio, vips in (
         ("blur", "blur=2", ("--blur:kernel=gaussian", "13x13"), ("gaussblur", source, f"{result}.tif", "2")),
         ("half", "resize=50%:kernel=lanczos3", ("--resize:filter=lanczos3", "50%"), ("resize", source, f"{result}.tif", "0.5")),
