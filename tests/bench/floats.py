@@ -5,8 +5,8 @@ Arguments: the program. Environment:
   BENCH_DIR=/dev/shm      where all files lie
   RESULTS=FILE.txt        where the table goes (tests/bench/results/floats-DATE.txt)
   GF_COMMIT=NAME          the commit, where git does not know it
-Each row is the median of three runs; a program that is missing has no row. oiiotool blurs with as many taps as the program.
-vips writes no OpenEXR: it writes a TIFF of floats without compression, which takes it less time.
+Each figure is the median of three runs, "-" for a program that is missing. All blur with as many taps. vips writes no
+OpenEXR: its rows are to a TIFF of singles without compression, for both.
 """
 import os
 import re
@@ -30,7 +30,7 @@ for tool in ("oiiotool", "vips"):
         lines[0] += f", {tool} " + re.search(r"\d+\.\d+[.\d]*", looks.output(tool, "--version"))[0]
 source, result = f"{folder}/in.exr", f"{folder}/out"
 devices = ["cpu", "cuda"] if gpu else ["cpu"]
-lines.append(f"{'':12}" + "".join(f"{name:>12}" for name in [*devices, "oiiotool", "vips"]) + "   ms")
+lines.append(f"{'':24}" + "".join(f"{name:>10}" for name in [*devices, "oiiotool", "vips"]) + "   ms")
 print(*lines, sep="\n")
 
 
@@ -48,14 +48,23 @@ def milliseconds(*words):
 
 looks.output(program, "-q", "-i", os.path.join(here, "../../samples/harbour.png"), "-o", source, "--depth=16f",
              f"resize={pixels},float,gamma=0.45,exposure=1.5,addnoise=0.02")
-for name, chain, oiio, vips in (
-        ("blur", "blur=2", ("--blur:kernel=gaussian", "13x13"), ("gaussblur", source, f"{result}.tif", "2")),
-        ("half", "resize=50%:kernel=lanczos3", ("--resize:filter=lanczos3", "50%"), ("resize", source, f"{result}.tif", "0.5")),
-        ("blur, half", "blur=2,resize=50%:kernel=lanczos3", ("--blur:kernel=gaussian", "13x13", "--resize:filter=lanczos3", "50%"), None)):
-    row = [milliseconds(program, "-q", f"--device={device}", "-i", source, "-o", f"{result}.exr", "--depth=16f", chain) for device in devices]
-    row.append(milliseconds("oiiotool", source, *oiio, "-d", "half", "--compression", "zip", "-o", f"{result}.exr"))
-    row.append(milliseconds("vips", *vips) if vips else "-")
-    lines.append(f"{name:12}" + "".join(f"{each:>12}" for each in row))
+
+def row(name, *figures):
+    lines.append(f"{name:24}" + "".join(f"{each:>10}" for each in figures))
     print(lines[-1], flush=True)
+
+
+blur, half = "blur=2", "resize=50%:kernel=lanczos3"
+blurs, halves = ("--blur:kernel=gaussian", "13x13"), ("--resize:filter=lanczos3", "50%")
+for name, chain, oiio, vips in (
+        ("blur", blur, blurs, ("gaussblur", source, f"{result}.tif", "2", "--precision", "float", "--min-ampl", "0.011")),
+        ("half", half, halves, ("resize", source, f"{result}.tif", "0.5")),
+        ("blur, half", f"{blur},{half}", (*blurs, *halves), None)):
+    def ours(*words):
+        return [milliseconds(program, "-q", f"--device={device}", "-i", source, *words, chain) for device in devices]
+    row(f"{name}, OpenEXR", *ours("-o", f"{result}.exr", "--depth=16f"),
+        milliseconds("oiiotool", source, *oiio, "-d", "half", "--compression", "zip", "-o", f"{result}.exr"), "-")
+    if vips:
+        row(f"{name}, TIFF", *ours("-o", f"{result}.tif", "--depth=32f", "--tiff-compression=none"), "-", milliseconds("vips", *vips))
 with open(looks.results("floats").replace(".json", ".txt"), "w", encoding="utf-8") as file:
     print(*lines, sep="\n", file=file)
