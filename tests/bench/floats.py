@@ -49,6 +49,7 @@ def milliseconds(*words):
 looks.output(program, "-q", "-i", os.path.join(here, "../../samples/harbour.png"), "-o", source, "--depth=16f",
              f"resize={pixels},float,gamma=0.45,exposure=1.5,addnoise=0.02")
 
+
 def row(name, *figures):
     lines.append(f"{name:24}" + "".join(f"{each:>10}" for each in figures))
     print(lines[-1], flush=True)
