@@ -18,22 +18,24 @@ static inline struct gf_format floats_of(int channels, int bits)
                               .samples = GF_SAMPLES_FLOAT};
 }
 
-static inline float get(const struct gf_image *image, int x, int y, int c)
+/* Returns the address of a sample. */
+static inline unsigned char *address_of(const struct gf_image *image, int x, int y, int c)
 {
     const struct gf_format format = image->format;
+    return image->data + (size_t)y * image->pitch +
+           (size_t)(x * format.channels + c) * (size_t)(format.bits / 8);
+}
+
+static inline float get(const struct gf_image *image, int x, int y, int c)
+{
     float v;
-    gf_floats_of_row(image->data + (size_t)y * image->pitch +
-                         (size_t)(x * format.channels + c) * (size_t)(format.bits / 8),
-                     format, 1, &v);
+    gf_floats_of_row(address_of(image, x, y, c), image->format, 1, &v);
     return v;
 }
 
 static inline void put(const struct gf_image *image, int x, int y, int c, float v)
 {
-    const struct gf_format format = image->format;
-    gf_floats_to_row(&v, format, 1,
-                     image->data + (size_t)y * image->pitch +
-                         (size_t)(x * format.channels + c) * (size_t)(format.bits / 8));
+    gf_floats_to_row(&v, image->format, 1, address_of(image, x, y, c));
 }
 
 /* A slope with noise, -0.5..4, and alpha of 0..1; all numbers are halves. */

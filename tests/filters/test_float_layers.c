@@ -1,46 +1,12 @@
 /* Second pictures, regions and texts on floats: every mode of overlay and mask against references
  * in double precision, pictures of any samples over pictures of any others, NaN and infinities. */
-#include "support.h"
+#include "float_pictures.h"
 
 #include <math.h>
 #include <unistd.h>
 
-#include "pixel/float_rows.h"
-
-static struct gf_error error;
-
-enum { WIDTH = 41, HEIGHT = 23 };
-
-static struct gf_format floats_of(int channels, int bits)
-{
-    return (struct gf_format){.width = WIDTH,
-                              .height = HEIGHT,
-                              .channels = channels,
-                              .bits = bits,
-                              .samples = GF_SAMPLES_FLOAT};
-}
-
-static unsigned char *at(const struct gf_image *image, int x, int y, int c)
-{
-    const struct gf_format format = image->format;
-    return image->data + (size_t)y * image->pitch +
-           (size_t)(x * format.channels + c) * (size_t)(format.bits / 8);
-}
-
-static float get(const struct gf_image *image, int x, int y, int c)
-{
-    float v;
-    gf_floats_of_row(at(image, x, y, c), image->format, 1, &v);
-    return v;
-}
-
-static void put(const struct gf_image *image, int x, int y, int c, float v)
-{
-    gf_floats_to_row(&v, image->format, 1, at(image, x, y, c));
-}
-
 /* Noise of -1..3, of which a third is 0..1, some are 0 and 1; alpha of 0..1, often 0 or 1. */
-static struct gf_image make(struct gf_format format, uint64_t seed)
+static struct gf_image noise(struct gf_format format, uint64_t seed)
 {
     struct gf_image image;
     assert_ok("picture", gf_image_alloc(&image, format, &error), &error);
@@ -55,26 +21,6 @@ static struct gf_image make(struct gf_format format, uint64_t seed)
         }
     }
     return image;
-}
-
-static enum gf_status try(const char *chain, const struct gf_image *in, struct gf_image *out)
-{
-    struct gf_options options = gf_options_default();
-    struct gf_pipeline *pipeline = NULL;
-    options.device = GF_DEVICE_CPU;
-    *out = (struct gf_image){.data = NULL};
-    enum gf_status status = gf_pipeline_open(chain, &options, &pipeline, &error);
-    if (!status)
-        status = gf_pipeline_run_image(pipeline, in, out, &error);
-    gf_pipeline_close(pipeline);
-    return status;
-}
-
-static struct gf_image run(const char *chain, const struct gf_image *in)
-{
-    struct gf_image out;
-    assert_ok(chain, try(chain, in, &out), &error);
-    return out;
 }
 
 static char second[] = "/tmp/gpufilter-second-XXXXXX";
@@ -98,7 +44,7 @@ static void save(const struct gf_image *image)
     assert_non_null(file);
     assert_int_equal(fwrite(head, 1, 128, file), 128);
     for (int y = 0; y < format.height; y++)
-        assert_int_equal(fwrite(at(image, 0, y, 0), 1, gf_row_bytes(format), file),
+        assert_int_equal(fwrite(address_of(image, 0, y, 0), 1, gf_row_bytes(format), file),
                          gf_row_bytes(format));
     assert_int_equal(fclose(file), 0);
 }
@@ -249,7 +195,7 @@ static void check(const char *chain, const struct gf_image *out, int x, int y, i
 
 static void check_mode(int mode, int channels, const struct gf_image *over)
 {
-    struct gf_image in = make(floats_of(channels, 32), 3);
+    struct gf_image in = noise(floats_of(channels, 32), 3);
     char chain[160];
     snprintf(chain, sizeof chain, "overlay=%s:x=7:y=-3:gravity=northwest:opacity=0.75:mode=%s",
              second, modes[mode]);
@@ -277,7 +223,7 @@ static void test_modes(void **state)
                                         format_of(WIDTH, HEIGHT, 4, 8),
                                         format_of(WIDTH, HEIGHT, 3, 16)};
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
-        struct gf_image over = make(seconds[i], 11);
+        struct gf_image over = noise(seconds[i], 11);
         save(&over);
         for (int mode = 0; mode < 16; mode++) {
             for (int channels = 1; channels <= 4; channels++)
@@ -290,7 +236,7 @@ static void test_modes(void **state)
 /* A mask counts as far as it is bright, limited to 0..1, on alpha or between two pictures. */
 static void check_mask(const char *words, int of_alpha, int inverted, int channels)
 {
-    struct gf_image in = make(floats_of(3, 32), 3), mask = make(floats_of(channels, 32), 5);
+    struct gf_image in = noise(floats_of(3, 32), 3), mask = noise(floats_of(channels, 32), 5);
     char chain[160];
     save(&mask);
     snprintf(chain, sizeof chain, "mask=%s%s", second, words);
@@ -317,7 +263,7 @@ static void test_masks(void **state)
     check_mask("", 0, 0, 3);
     check_mask(":inverted=on", 0, 1, 4);
     check_mask(":of=alpha", 1, 0, 4);
-    struct gf_image in = make(floats_of(3, 32), 3), mask = make(floats_of(1, 32), 5);
+    struct gf_image in = noise(floats_of(3, 32), 3), mask = noise(floats_of(1, 32), 5);
     char chain[160];
     save(&mask);
     snprintf(chain, sizeof chain, "mask=%s:base=%s", second, second);
@@ -339,7 +285,7 @@ static void test_masks(void **state)
 static void test_nan(void **state)
 {
     for (int mode = 0; mode < 16; mode++) {
-        struct gf_image in = make(floats_of(3, 32), 3), over = make(floats_of(3, 32), 11);
+        struct gf_image in = noise(floats_of(3, 32), 3), over = noise(floats_of(3, 32), 11);
         char chain[160];
         save(&over);
         snprintf(chain, sizeof chain, "overlay=%s:opacity=0.5:mode=%s", second, modes[mode]);
@@ -366,7 +312,7 @@ static void test_nan(void **state)
         gf_image_free(&out);
     }
     /* What an opaque layer covers does not count, nor does what is beyond the layer. */
-    struct gf_image in = make(floats_of(3, 32), 3), over = make(floats_of(3, 32), 11);
+    struct gf_image in = noise(floats_of(3, 32), 3), over = noise(floats_of(3, 32), 11);
     char chain[160];
     save(&over);
     snprintf(chain, sizeof chain, "overlay=%s:x=10:gravity=northwest", second);
@@ -387,7 +333,7 @@ static void assert_equal_images(const char *what, const struct gf_image *a,
 {
     assert_int_equal(gf_row_bytes(a->format), gf_row_bytes(b->format));
     for (int y = 0; y < a->format.height; y++) {
-        if (memcmp(at(a, 0, y, 0), at(b, 0, y, 0), gf_row_bytes(a->format)))
+        if (memcmp(address_of(a, 0, y, 0), address_of(b, 0, y, 0), gf_row_bytes(a->format)))
             fail_msg("%s: row %d differs", what, y);
     }
 }
@@ -395,7 +341,8 @@ static void assert_equal_images(const char *what, const struct gf_image *a,
 /* Over integers, floats count as the nearest 16 bits of 0..1. Halves are rounded singles. */
 static void test_samples(void **state)
 {
-    struct gf_image in = make(format_of(WIDTH, HEIGHT, 3, 8), 3), over = make(floats_of(4, 32), 11);
+    struct gf_image in = noise(format_of(WIDTH, HEIGHT, 3, 8), 3),
+                    over = noise(floats_of(4, 32), 11);
     struct gf_image words;
     char chain[200];
     save(&over);
@@ -406,7 +353,7 @@ static void test_samples(void **state)
     struct gf_image by_words = run(chain, &in);
     assert_equal_images(chain, &by_floats, &by_words);
 
-    struct gf_image half = make(floats_of(3, 16), 3), single = make(floats_of(3, 32), 3);
+    struct gf_image half = noise(floats_of(3, 16), 3), single = noise(floats_of(3, 32), 3);
     save(&over);
     snprintf(chain, sizeof chain, "overlay=%s:mode=soft-light", second);
     struct gf_image a = run(chain, &half), b = run(chain, &single);
@@ -414,7 +361,7 @@ static void test_samples(void **state)
         const float wide = get(&b, i / 3 % WIDTH, i / 3 / WIDTH, i % 3);
         uint16_t expected;
         gf_floats_to_row(&wide, a.format, 1, &expected);
-        assert_memory_equal(at(&a, i / 3 % WIDTH, i / 3 / WIDTH, i % 3), &expected, 2);
+        assert_memory_equal(address_of(&a, i / 3 % WIDTH, i / 3 / WIDTH, i % 3), &expected, 2);
     }
     gf_image_free(&in);
     gf_image_free(&over);
@@ -440,7 +387,7 @@ static double coverage(int x, int y)
 /* Within a region is what the filter makes of the whole picture, mixed in at the soft edge. */
 static void check_region(const char *filter, int channels, int bits)
 {
-    struct gf_image in = make(floats_of(channels, bits), 3), whole = run(filter, &in);
+    struct gf_image in = noise(floats_of(channels, bits), 3), whole = run(filter, &in);
     char chain[160];
     snprintf(chain, sizeof chain, "%s%cregion=5 3 20 15:feather=4", filter,
              strchr(filter, '=') ? ':' : '=');
@@ -479,7 +426,7 @@ static void test_regions(void **state)
         check_region(filters[i], 3, 16);
     }
     /* NaN beside the region and infinities at its edge stay where they are. */
-    struct gf_image in = make(floats_of(3, 32), 3);
+    struct gf_image in = noise(floats_of(3, 32), 3);
     put(&in, 2, 2, 1, NAN);
     put(&in, 6, 10, 0, INFINITY);
     struct gf_image out = run("brightness=0.5:region=5 3 20 15:feather=4", &in);
@@ -498,7 +445,7 @@ static void test_text(void **state)
     struct gf_error none;
     if (gf_text_available(&none))
         skip();
-    struct gf_image in = make(floats_of(3, 32), 3), black = make(floats_of(1, 32), 3);
+    struct gf_image in = noise(floats_of(3, 32), 3), black = noise(floats_of(1, 32), 3);
     for (int i = 0; i < WIDTH * HEIGHT; i++)
         put(&black, i % WIDTH, i / WIDTH, 0, 0);
     put(&in, 0, HEIGHT - 1, 1, NAN);
@@ -534,7 +481,7 @@ static void test_content(void **state)
                                           "crop=11:9:gravity=entropy"};
     for (size_t i = 0; i < 4 * sizeof filters / sizeof *filters; i++) {
         const char *const filter = filters[i / 4];
-        struct gf_image in = make(floats_of(i % 2 ? 4 : 3, i % 4 / 2 ? 16 : 32), 9);
+        struct gf_image in = noise(floats_of(i % 2 ? 4 : 3, i % 4 / 2 ? 16 : 32), 9);
         for (int k = 0; k < WIDTH * HEIGHT; k++) {
             const int x = k % WIDTH, y = k / WIDTH;
             for (int c = 0; c < in.format.channels && (x < 7 || y < 5 || y > 19); c++)

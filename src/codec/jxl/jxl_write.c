@@ -110,7 +110,7 @@ static bool set_colours(const struct gf_whole_sink *sink, JxlEncoder *encoder)
     struct gf_metadata stated = sink->metadata; /* a copy whose blobs are the sink's */
     if (tags->has_cicp || tags->has_gamma)
         stated.icc.size = 0; /* that was made from the tags */
-    /* A lossy file keeps the curve of a profile only so. */
+    /* libjxl decodes a lossy file to linear light only if numbers, and no profile, say so. */
     if (gf_is_float(sink->format) && gf_metadata_find_linear(&stated, &space) &&
         set_linear(&space, gray, encoder))
         return true;
