@@ -6,7 +6,8 @@ Arguments: the program. Environment:
   RESULTS=FILE.txt        where the table goes (tests/bench/results/floats-DATE.txt)
   GF_COMMIT=NAME          the commit, where git does not know it
 Each figure is the median of three runs, "-" for a program that is missing. All blur with as many taps. vips writes no
-OpenEXR: its rows are to a TIFF of singles without compression, for both.
+OpenEXR, and its wheels read none: its rows are from a TIFF of singles without compression to another, for both. That TIFF has
+the pixels of the OpenEXR.
 """
 import os
 import re
@@ -28,7 +29,8 @@ lines = [f"# {facts['date']}, commit {facts['commit']}, {pixels} pixels, {facts[
 for tool in ("oiiotool", "vips"):
     if shutil.which(tool):
         lines[0] += f", {tool} " + re.search(r"\d+\.\d+[.\d]*", looks.output(tool, "--version"))[0]
-source, result = f"{folder}/in.exr", f"{folder}/out"
+source, tiff, result = f"{folder}/in.exr", f"{folder}/in.tif", f"{folder}/out"
+singles = ("--depth=32f", "--tiff-compression=none")
 devices = ["cpu", "cuda"] if gpu else ["cpu"]
 lines.append(f"{'':24}" + "".join(f"{name:>10}" for name in [*devices, "oiiotool", "vips"]) + "   ms")
 print(*lines, sep="\n")
@@ -48,6 +50,7 @@ def milliseconds(*words):
 
 looks.output(program, "-q", "-i", os.path.join(here, "../../samples/harbour.png"), "-o", source, "--depth=16f",
              f"resize={pixels},float,gamma=0.45,exposure=1.5,addnoise=0.02")
+looks.output(program, "-q", "-i", source, "-o", tiff, *singles)
 
 
 def row(name, *figures):
@@ -58,14 +61,14 @@ def row(name, *figures):
 blur, half = "blur=2", "resize=50%:kernel=lanczos3"
 blurs, halves = ("--blur:kernel=gaussian", "13x13"), ("--resize:filter=lanczos3", "50%")
 for name, chain, oiio, vips in (
-        ("blur", blur, blurs, ("gaussblur", source, f"{result}.tif", "2", "--precision", "float", "--min-ampl", "0.011")),
-        ("half", half, halves, ("resize", source, f"{result}.tif", "0.5")),
+        ("blur", blur, blurs, ("gaussblur", tiff, f"{result}.tif", "2", "--precision", "float", "--min-ampl", "0.011")),
+        ("half", half, halves, ("resize", tiff, f"{result}.tif", "0.5")),
         ("blur, half", f"{blur},{half}", (*blurs, *halves), None)):
-    def ours(*words):
-        return [milliseconds(program, "-q", f"--device={device}", "-i", source, *words, chain) for device in devices]
-    row(f"{name}, OpenEXR", *ours("-o", f"{result}.exr", "--depth=16f"),
+    def ours(read, *words):
+        return [milliseconds(program, "-q", f"--device={device}", "-i", read, *words, chain) for device in devices]
+    row(f"{name}, OpenEXR", *ours(source, "-o", f"{result}.exr", "--depth=16f"),
         milliseconds("oiiotool", source, *oiio, "-d", "half", "--compression", "zip", "-o", f"{result}.exr"), "-")
     if vips:
-        row(f"{name}, TIFF", *ours("-o", f"{result}.tif", "--depth=32f", "--tiff-compression=none"), "-", milliseconds("vips", *vips))
+        row(f"{name}, TIFF", *ours(tiff, "-o", f"{result}.tif", *singles), "-", milliseconds("vips", *vips))
 with open(looks.results("floats").replace(".json", ".txt"), "w", encoding="utf-8") as file:
     print(*lines, sep="\n", file=file)
