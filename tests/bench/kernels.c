@@ -183,7 +183,23 @@ static const struct spec specs[] = {
     {"gamma=2.2,normalize", NULL, NULL, 0, 1, 8},
     {"gamma=2.2", NULL, NULL, 0, 3, 16},
 };
-_Static_assert(sizeof specs / sizeof *specs <= BENCH_ROWS, "the report holds each row");
+
+/* In RGBA of halves and of singles, which NPP has calls of their own for. */
+static const struct {
+    const char *chain, *note, *npp;
+} float_specs[] = {
+    {"blur=2", "13 taps", "gauss13"},
+    {"sobel", NULL, "gradient"},
+    {"sobel", "NPP: horizontal", "sobel1"},
+    {"median=1", "3x3", "median3"},
+    {"bilateral=2", "radius 4", "bilateral4"},
+    {"resize=50%:50%:kernel=lanczos3", NULL, "lanczos"},
+    {"resize=50%:50%:kernel=cubic", NULL, "cubic"},
+    {"resize=50%:50%:kernel=linear", NULL, "linear"},
+};
+enum { FLOAT_SPECS = sizeof float_specs / sizeof *float_specs };
+_Static_assert(sizeof specs / sizeof *specs + 2 * FLOAT_SPECS <= BENCH_ROWS,
+               "the report holds each row");
 
 /* ---- one chain ---- */
 
@@ -395,6 +411,9 @@ static void run_spec(struct bench_report *report, const struct spec *spec,
     struct bench_row *const row = &report->row[report->rows++];
     row->bar_ms = spec->bar_ms;
     bench_chain(spec->chain, spec->note, frames, row);
+    if (gf_is_float(frames->format) && strstr(row->fault, "floats")) {
+        row->ms = row->steps = *row->fault = 0; /* no kernel: the row is NPP's alone */
+    }
     if (spec->npp && !bench_profiled())
         run_npp(spec->npp, frames, results, row);
     report_row(report, row);
@@ -409,6 +428,28 @@ bool bench_is_wanted(const char *chain)
     const bool found = !regexec(&expression, chain, 0, NULL, 0);
     regfree(&expression);
     return found;
+}
+
+static void run_float_specs(struct bench_report *report, const unsigned char *frame,
+                            struct gf_format format)
+{
+    struct pictures frames = {0}, results = {0};
+    for (int i = 0; i < FLOAT_SPECS; i++) {
+        char npp[32];
+        snprintf(npp, sizeof npp, "%s-f%d", float_specs[i].npp, format.bits);
+        const struct spec spec = {
+            .chain = float_specs[i].chain, .note = float_specs[i].note, .npp = npp};
+        if (!bench_is_wanted(spec.chain))
+            continue;
+        if (!frames.bytes && (!bench_make_frames(frame, format, &frames) ||
+                              !bench_alloc_pictures(&results, format))) {
+            fprintf(stderr, "bench: out of device memory\n");
+            break;
+        }
+        run_spec(report, &spec, &frames, &results);
+    }
+    bench_free_pictures(&frames);
+    bench_free_pictures(&results);
 }
 
 void bench_kernels(struct bench_report *report, const unsigned char *frame, int width, int height)
@@ -439,4 +480,7 @@ void bench_kernels(struct bench_report *report, const unsigned char *frame, int 
     }
     bench_free_pictures(&frames);
     bench_free_pictures(&results);
+    for (int bits = 16; (report->copy_ms > 0 || bench_profiled()) && bits <= 32; bits += 16)
+        run_float_specs(report, frame,
+                        (struct gf_format){width, height, 4, bits, GF_SAMPLES_FLOAT});
 }

@@ -10,31 +10,34 @@ enum { TAPS_MAX = 31 };
 
 struct npp npp;
 
-static int find_way(const char *name, int way)
+static const struct npp_way *find_way(const char *name, int way)
 {
-    for (int i = 0; npp_ways[i].name; i++) {
-        if (!strcmp(npp_ways[i].name, name) && way-- == 0)
-            return i;
+    const struct npp_way *const lists[] = {npp_ways, npp_float_ways};
+    for (const struct npp_way *each : lists) {
+        for (; each->name; each++) {
+            if (!strcmp(each->name, name) && way-- == 0)
+                return each;
+        }
     }
-    return -1;
+    return NULL;
 }
 
 const char *npp_way(const char *name, int way)
 {
-    const int i = npp.work ? find_way(name, way) : -1;
-    return i < 0 ? NULL : npp_ways[i].way;
+    const struct npp_way *const found = npp.work ? find_way(name, way) : NULL;
+    return found ? found->way : NULL;
 }
 
 int npp_run(void *context, int turn, void *stream)
 {
     const struct npp_job *const job = (const struct npp_job *)context;
-    const int i = find_way(job->name, job->way);
+    const struct npp_way *const way = find_way(job->name, job->way);
     npp.context.hStream = (cudaStream_t)stream;
     const cudaError_t code = cudaStreamGetFlags(npp.context.hStream, &npp.context.nStreamFlags);
-    if (i < 0 || code != cudaSuccess)
+    if (!way || code != cudaSuccess)
         return -1;
-    const struct npp_io io = {job->in[turn], job->out[turn], npp_ways[i].value};
-    const NppStatus status = npp_ways[i].call(io);
+    const struct npp_io io = {job->in[turn], job->out[turn], way->value};
+    const NppStatus status = way->call(io);
     return status < 0 ? (int)status : (int)cudaGetLastError(); /* above 0 are NPP's warnings */
 }
 
@@ -97,7 +100,8 @@ static size_t scratch_bytes(void)
                             extremes_bytes(nppiMinMaxGetBufferHostSize_8u_C3R_Ctx),
                             median_bytes(3),
                             median_bytes(5),
-                            median_bytes(11)};
+                            median_bytes(11),
+                            npp_floats_scratch()};
     size_t largest = (size_t)1 << 20;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         largest = sizes[i] > largest ? sizes[i] : largest;
@@ -113,15 +117,30 @@ static void *upload(const void *host, size_t size)
     return NULL;
 }
 
-static Npp32f *upload_taps(double sigma, int count)
+static void make_taps(double sigma, int count, Npp32f *taps)
 {
-    Npp32f taps[TAPS_MAX];
     double sum = 0;
     for (int i = 0; i < count; i++)
         sum += exp(-(i - count / 2) * (i - count / 2) / (2 * sigma * sigma));
     for (int i = 0; i < count; i++)
         taps[i] = (Npp32f)(exp(-(i - count / 2) * (i - count / 2) / (2 * sigma * sigma)) / sum);
+}
+
+static Npp32f *upload_taps(double sigma, int count)
+{
+    Npp32f taps[TAPS_MAX];
+    make_taps(sigma, count, taps);
     return (Npp32f *)upload(taps, (size_t)count * sizeof *taps);
+}
+
+static Npp32f *upload_gauss13x13(void)
+{
+    enum { SIDE = 13 };
+    Npp32f taps[SIDE], whole[SIDE * SIDE];
+    make_taps(2, SIDE, taps);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        whole[i] = taps[i / SIDE] * taps[i % SIDE];
+    return (Npp32f *)upload(whole, sizeof whole);
 }
 
 static bool upload_kernels(void)
@@ -130,6 +149,7 @@ static bool upload_kernels(void)
     static const int sides[SIDES] = {3, 5, 31};
     static Npp32f weight[WEIGHTS];
     static Npp32s weight_int[WEIGHTS];
+    static const Npp32f sobel[] = {1, 2, 1, 0, 0, 0, -1, -2, -1};
     for (int k = 0; k < SIDES; k++) {
         for (int i = 0; i < sides[k] * sides[k]; i++) {
             const int at = npp_matrix_at(sides[k]) + i;
@@ -139,9 +159,11 @@ static bool upload_kernels(void)
     }
     npp.taps13 = upload_taps(2, 13);
     npp.taps31 = upload_taps(5, 31);
+    npp.gauss13x13 = upload_gauss13x13();
+    npp.sobel = (Npp32f *)upload(sobel, sizeof sobel);
     npp.matrix = (Npp32f *)upload(weight, sizeof weight);
     npp.matrix_int = (Npp32s *)upload(weight_int, sizeof weight_int);
-    return npp.taps13 && npp.taps31 && npp.matrix && npp.matrix_int;
+    return npp.taps13 && npp.taps31 && npp.gauss13x13 && npp.sobel && npp.matrix && npp.matrix_int;
 }
 
 static bool upload_tables(void)
@@ -173,7 +195,7 @@ bool npp_open(int width, int height, char *version, size_t size)
     snprintf(version, size, "%d.%d.%d", library->major, library->minor, library->build);
     if (describe_device() && upload_kernels() && upload_tables()) {
         npp.scratch = (Npp8u *)bench_alloc(scratch_bytes());
-        npp.work = (Npp8u *)bench_alloc((size_t)npp.step * (size_t)height);
+        npp.work = (Npp8u *)bench_alloc(4 * sizeof(Npp32f) * (size_t)width * (size_t)height);
     }
     if (npp.scratch && npp.work)
         return true;
@@ -183,9 +205,9 @@ bool npp_open(int width, int height, char *version, size_t size)
 
 void npp_close(void)
 {
-    void *const all[] = {npp.work,   npp.scratch,    npp.taps13,    npp.taps31,
-                         npp.matrix, npp.matrix_int, npp.histogram, npp.levels,
-                         npp.values, npp.palette,    npp.extremes};
+    void *const all[] = {npp.work,   npp.scratch, npp.taps13,     npp.taps31,    npp.gauss13x13,
+                         npp.sobel,  npp.matrix,  npp.matrix_int, npp.histogram, npp.levels,
+                         npp.values, npp.palette, npp.extremes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         bench_free(all[i]);
     memset(&npp, 0, sizeof npp);

@@ -14,6 +14,8 @@ struct npp {
     NppiSize size;
     Npp8u *work, *scratch;   /* a frame between two calls; what the calls themselves ask for */
     Npp32f *taps13, *taps31; /* Gaussian, sigma 2 and 5 */
+    Npp32f *gauss13x13;      /* sigma 2 */
+    Npp32f *sobel;           /* 3x3, in one direction */
     Npp32f *matrix;          /* weights of 3x3, 5x5 and 31x31, one after the other */
     Npp32s *matrix_int;
     Npp32s *histogram, *levels, *values; /* [3][256] */
@@ -33,7 +35,11 @@ struct npp_way {
     NppStatus (*call)(struct npp_io io);
     int value;
 };
-extern const struct npp_way npp_ways[]; /* ends with a NULL name */
+/* Each ends with a NULL name. */
+extern const struct npp_way npp_ways[], npp_float_ways[];
+
+/* The largest scratch memory that the calls on floats ask for. */
+size_t npp_floats_scratch(void);
 
 /* Gaussian taps for 13 or 31. */
 static inline const Npp32f *npp_taps(int count)

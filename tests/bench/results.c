@@ -47,10 +47,14 @@ void report_row(const struct bench_report *report, const struct bench_row *row)
              *row->note ? ")" : "");
     if (row->bar_ms > 0)
         snprintf(bar, sizeof bar, "%.3f", row->bar_ms);
-    if (row->npp_ms > 0)
+    if (row->npp_ms > 0 && row->ms > 0)
         snprintf(npp, sizeof npp, "%8.4f %6.2f", row->npp_ms, row->npp_ms / row->ms);
+    else if (row->npp_ms > 0)
+        snprintf(npp, sizeof npp, "%8.4f", row->npp_ms);
     if (*row->fault) {
         printf("%-36.36s %-6s FAILED: %s\n", name, row->format, row->fault);
+    } else if (!(row->ms > 0) && !bench_profiled()) {
+        printf("%-36.36s %-6s %8s %7s %6s %7s %s\n", name, row->format, "-", "", "", bar, npp);
     } else {
         const double gb_s = rate(row->ms, row->bytes);
         printf("%-36.36s %-6s %8.4f %7.0f %6.1f %7s %s\n", name, row->format, row->ms, gb_s,
@@ -178,9 +182,10 @@ static void put_row(FILE *file, const struct bench_report *report, const struct 
         put_text(file, "failed", row->fault, "}");
         return;
     }
-    fprintf(file, ", \"ms\": %.5f, \"bytes\": %zu, \"gb_s\": %.1f, \"percent_of_copy\": %.1f",
-            row->ms, row->bytes, rate(row->ms, row->bytes),
-            100 * rate(row->ms, row->bytes) / peak_rate(report));
+    if (row->ms > 0)
+        fprintf(file, ", \"ms\": %.5f, \"bytes\": %zu, \"gb_s\": %.1f, \"percent_of_copy\": %.1f",
+                row->ms, row->bytes, rate(row->ms, row->bytes),
+                100 * rate(row->ms, row->bytes) / peak_rate(report));
     if (row->bar_ms > 0)
         fprintf(file, ", \"bar_ms\": %.3f", row->bar_ms);
     if (row->npp_ms > 0) {

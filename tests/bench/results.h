@@ -22,7 +22,7 @@ struct bench_step {
 /* A chain as kernels alone, whole picture at once; or a copy (no steps). */
 struct bench_row {
     char name[64], note[24], format[16];
-    double ms;
+    double ms;    /* 0: there is no kernel */
     size_t bytes; /* the least that must move: input once, output once */
     int steps;
     struct bench_step step[BENCH_STEPS];

@@ -5,7 +5,7 @@ import numpy
 
 
 class Format(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_int) for name in ("width", "height", "channels", "bits")]
+    _fields_ = [(name, ctypes.c_int) for name in ("width", "height", "channels", "bits", "samples")]
 
 
 class Image(ctypes.Structure):
@@ -85,5 +85,5 @@ class Pipeline:
 
 def _image(array):
     channels = array.shape[2] if array.ndim == 3 else 1
-    return Image(Format(array.shape[1], array.shape[0], channels, 8 * array.itemsize), array.strides[0],
+    return Image(Format(array.shape[1], array.shape[0], channels, 8 * array.itemsize, array.dtype.kind == "f"), array.strides[0],
                  array.ctypes.data, False)

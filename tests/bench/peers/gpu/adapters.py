@@ -1,7 +1,7 @@
 """What the rows' calls need of each peer: its modules, the pictures in its own form, and its results as arrays of bytes.
 
 An adapter is made for a row and a picture. work() gives call(turn), which queues the work for one of two pictures, and
-result() what the last call made, as rows, columns and channels of bytes.
+result() what the last call made, as rows, columns and channels of bytes, or of floats where the picture has them.
 """
 import sys
 import types
@@ -14,7 +14,7 @@ class Adapter:
     module = ""
 
     def __init__(self, row, picture, shape):
-        """picture: rows, columns and channels of bytes; the second picture is the same, mirrored. shape: of the result."""
+        """picture: rows, columns and channels; the second picture is the same, mirrored. shape: of the result."""
         self.row, self.shape, self.made, self.torch, self.numpy = row, shape, {}, torch, numpy
         self.height, self.width = picture.shape[:2]
         self.pictures = [picture, numpy.ascontiguousarray(picture[:, ::-1])]
@@ -58,7 +58,8 @@ class CvCuda(Adapter):
         return made
 
     def empty(self):
-        return self.tensor(torch.full(self.shape[:2] + (self.shape[2:] or (1,)), 0xA5, dtype=torch.uint8, device="cuda"))
+        kind = getattr(torch, self.pictures[0].dtype.name)
+        return self.tensor(torch.full(self.shape[:2] + (self.shape[2:] or (1,)), 0xA5, dtype=kind, device="cuda"))
 
     def between(self, like, number=0):
         """A picture between two calls."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What `make bench-peers` runs after gpufilter's own benches: the same kernels of CV-CUDA, cuCIM and kornia (rows.py), and
-nvImageCodec (nvimagecodec.py), as far as they are installed. Before its time is taken, a peer's result for a part of the frame
+nvImageCodec (nvimagecodec.py), as far as they are installed. The rows of RGBA of floats are opaque pictures. Before its time is taken, a peer's result for a part of the frame
 is compared with gpufilter's.
 
 usage: peers.py LIBRARY FRAME.ppm GPU.json JPEG.json PICTURES RESULTS.json   RESULTS.json takes the figures, and .txt beside it the table
@@ -49,10 +49,11 @@ def agreement(row, ours, theirs):
         return f"{theirs.shape} instead of {ours.shape}", None
     y, x = (int(row.edge * side) if row.edge < 1 else row.edge for side in ours.shape[:2])
     inner = (slice(y, -y or None), slice(x, -x or None))
-    far = numpy.abs(ours[inner].astype(numpy.int16) - theirs[inner])
+    floats = ours.dtype.kind == "f"
+    far = numpy.abs((ours[inner].astype(numpy.float32) - theirs[inner]) * 255 if floats else ours[inner].astype(numpy.int16) - theirs[inner])
     beyond = 100 * float((far > row.level).mean())
     why = f"{beyond:.2g} % of the samples differ by more than {row.level}" if beyond > row.share else ""
-    return why, [int(far.max()), round(float(far.mean()), 4)]
+    return why, [round(far.max().item(), 4), round(float(far.mean()), 4)]
 
 
 def measure_row(row, adapter, clock, library, frame, part):
@@ -72,25 +73,35 @@ def measure_row(row, adapter, clock, library, frame, part):
     return figures
 
 
+def opaque(frame, kind):
+    """RGBA of floats, of an RGB8 frame."""
+    import numpy
+    picture = numpy.ones(frame.shape[:2] + (4,), kind)
+    picture[:, :, :3] = frame / numpy.float32(255)
+    return picture
+
+
 def kernels(peer, library_path, frame_path):
     """Prints a line of JSON for each row that the peer has."""
     import numpy
     import torch
     from adapters import ADAPTERS, Clock
     from library import Library
-    from rows import ROWS
+    from rows import FLOATS, ROWS
     torch.zeros(1, device="cuda")
     adapter, clock, library = ADAPTERS[peer], Clock(), Library(library_path)
     frame = read_ppm(frame_path)
-    gray = numpy.rint(frame @ numpy.array([.299, .587, .114], numpy.float32)).astype(numpy.uint8)
+    pictures = {"RGB8": frame, "gray8": numpy.rint(frame @ numpy.array([.299, .587, .114], numpy.float32)).astype(numpy.uint8)}
     end, wanted = time.time() + float(os.environ.get("BENCH_SECONDS", 60)), re.compile(os.environ.get("BENCH_ROWS", ""))
-    for row in ROWS:
+    for row in ROWS + FLOATS:
         if not getattr(row, adapter.module) or not wanted.search(row.chain):
             continue
-        picture = frame if row.format == "RGB8" else gray
         try:
             if time.time() > end:
                 raise RuntimeError("no time was left")
+            if row.format not in pictures:
+                pictures[row.format] = opaque(frame, f"float{row.format[5:]}")
+            picture = pictures[row.format]
             figures = measure_row(row, adapter, clock, library, picture, numpy.ascontiguousarray(picture[:1080, :1920]))
         except Exception as error:  # what a peer cannot do is a result
             figures = {"differs": f"{type(error).__name__}: {' '.join(str(error).split())}"[:200]}
@@ -132,17 +143,21 @@ def own(figures, gpu, jpeg):
     return None
 
 
+def is_float(figures):
+    return figures["format"].startswith("RGBAf")
+
+
 def of_npp(gpu):
-    return [{**{key: kernel[key] for key in ("chain", "note", "format", "ms")}, "peer": "NPP", "peer_ms": kernel["npp_ms"]}
-            for kernel in gpu["kernels"] if kernel.get("npp_ms") and kernel.get("ms") and "NPP" not in kernel["note"]]
+    return [{**{key: kernel.get(key) for key in ("chain", "note", "format", "ms")}, "peer": "NPP", "peer_ms": kernel["npp_ms"], "call": kernel["npp"]}
+            for kernel in gpu["kernels"] if kernel.get("npp_ms") and (is_float(kernel) or "NPP" not in kernel["note"])]
 
 
 def line(figures):
     name = figures["chain"] + (f" ({figures['note']})" if figures["note"] else "")
     ours, theirs = figures.get("ms"), figures.get("peer_ms")
-    cells = f"{f'{ours:.4f}' if ours else '':>9} {f'{theirs:.4f}' if theirs else '':>9} {f'{theirs / ours:.2f}' if ours and theirs else '':>8}"
+    cells = f"{f'{ours:.4f}' if ours else '-':>9} {f'{theirs:.4f}' if theirs else '':>9} {f'{theirs / ours:.2f}' if ours and theirs else '':>8}"
     far = "at most {}, {} on average".format(*figures["far"]) if figures.get("far") else ""
-    return f"{name[:42]:<42} {figures['format']:<5} {figures['peer']:<12} {cells}  {'; '.join(filter(None, (far, figures.get('differs'))))}".rstrip()
+    return f"{name[:42]:<42} {figures['format']:<7} {figures['peer']:<12} {cells}  {'; '.join(filter(None, (figures.get('call'), far, figures.get('differs'))))}".rstrip()
 
 
 def main(library, frame, gpu_path, jpeg_path, pictures, results):
@@ -156,7 +171,7 @@ def main(library, frame, gpu_path, jpeg_path, pictures, results):
     head = [f"{gpu['gpu']}, driver {gpu['driver']}, commit {gpu['commit']}; {gpu['frame']}; the copy takes {gpu['copy']['ms']} ms",
             "left out, because Python does not find it: " + (", ".join(absent) or "nothing"),
             "ms of kernels alone; times: the peer's time over gpufilter's; then by how many levels the results differ", "",
-            f"{'chain':<42} {'':<5} {'peer':<12} {'gpufilter':>9} {'peer':>9} {'times':>8}"]
+            f"{'chain':<42} {'':<7} {'peer':<12} {'gpufilter':>9} {'peer':>9} {'times':>8}"]
     print("\n".join(head))
     rows = of_npp(gpu)
     print("\n".join(map(line, rows)))
@@ -164,7 +179,7 @@ def main(library, frame, gpu_path, jpeg_path, pictures, results):
         rows.append({**figures, "ms": own(figures, gpu, jpeg)})
         print(line(rows[-1]), flush=True)
     timed = [row for row in rows if row.get("ms") and row.get("peer_ms") and not row.get("differs")]
-    slower = sorted({row["chain"] for row in timed if row["peer_ms"] < row["ms"]})
+    slower = sorted({f"{row['chain']} {row['format']}" if is_float(row) else row["chain"] for row in timed if row["peer_ms"] < row["ms"]})
     tail = ["", f"{len(timed)} rows compared; gpufilter is slower in {len(slower)} chains: {', '.join(slower) or 'none'}"]
     print("\n".join(tail))
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -19,8 +19,11 @@ else
     "$program" -q --device=cpu --strip -i "$picture" -o "$frame" 'resize=w=7680:h=4320:fit=cover'
 fi
 chains=$("$python" -c 'import sys; sys.path.insert(0, sys.argv[1]); import rows
-print("^(" + "|".join(sorted({row.chain.replace(".", "[.]") for row in rows.ROWS})) + ")($|=@)")' "$here")
-GF_COMMIT=$commit BENCH_ROWS=$chains "$kernels" "$program" "$picture" "$work/gpu.json" "$frame" >"$work/gpu.txt" || { tail -n 3 "$work/gpu.txt" >&2; exit 1; }
+print("^(" + "|".join(sorted({row.chain.replace(".", "[.]") for row in rows.ROWS + rows.FLOATS})) + ")($|=@)")' "$here")
+GF_COMMIT=$commit BENCH_ROWS=$chains "$kernels" "$program" "$picture" "$work/gpu.json" "$frame" >"$work/gpu.txt" || {
+    grep -i failed "$work/gpu.txt" >&2 || tail -n 3 "$work/gpu.txt" >&2
+    [ -s "$work/gpu.json" ] || exit 1 # otherwise only rows are missing
+}
 
 # Parts of the frame, each at its own pixels, as JPEGs, and what gpufilter decodes from them.
 for i in 0 1 2 3 4 5 6 7; do
@@ -32,5 +35,5 @@ for each in photographs-0 photograph-1-0 photograph-33M-0; do
     "$program" -q --device=cpu -i "$work/$each.jpg" -o "$work/$each.ppm"
 done
 "$coder" "$work/jpeg.json" "$commit" "parts of the frame" "photographs=64$(printf ',%s' "$work"/photographs-*.jpg | sed 's/,/:/')" \
-    "photograph-1=1:$work/photograph-1-0.jpg" "photograph-33M=1:$work/photograph-33M-0.jpg" >"$work/jpeg.txt" || { tail -n 3 "$work/jpeg.txt" >&2; exit 1; }
+    "photograph-1=1:$work/photograph-1-0.jpg" "photograph-33M=1:$work/photograph-33M-0.jpg" >"$work/jpeg.txt" || { tail -n 3 "$work/jpeg.txt" >&2; echo '{"sets": []}' >"$work/jpeg.json"; }
 "$python" "$here/peers.py" "$library" "$frame" "$work/gpu.json" "$work/jpeg.json" "$work" "$results"

@@ -1,7 +1,7 @@
-"""The table of rows: chains of gpufilter, and the calls of CV-CUDA (0.19), cuCIM (26.10) and kornia (0.9) that compute the same.
+"""The tables of rows: chains of gpufilter, and the calls of CV-CUDA (0.19), cuCIM (26.10) and kornia (0.9) that compute the same.
 
 A call of CV-CUDA gets the case, the tensor to write and the tensor to read. A call of cuCIM or kornia gets the case and a
-source (adapters.py), and returns arrays. Left out are what no peer computes alike: saturation, addnoise, clahe of colours,
+source (adapters.py), and returns arrays. FLOATS has the rows in RGBA of floats. Left out are what no peer computes alike: saturation, addnoise, clahe of colours,
 and resizing by kernels that look at other pixels.
 """
 import dataclasses
@@ -15,7 +15,7 @@ SEPIA = [[.393, .769, .189], [.349, .686, .168], [.272, .534, .131]]
 @dataclasses.dataclass
 class Row:
     """A row of `make bench-gpu` by its chain, note and format. text: the chain, where the bench's name is not one. level: by how
-    many levels of 255 samples may differ; share: per cent of them that may differ by more; edge: pixels of the sides that are
+    many levels of 255 (of floats, 1/255) samples may differ; share: per cent of them that may differ by more; edge: pixels of the sides that are
     not compared, or a part of the sides below 1. times: what a peer's result is multiplied by before it is compared."""
     chain: str
     note: str = ""
@@ -76,6 +76,16 @@ def box(radius, kornia=False):
         f"boxblur={radius}", f"{side}x{side}" if radius == 4 else "", "RGB8",
         lambda c, d, s: c.cv.averageblur_into(d, s, (side, side), (-1, -1), c.Border.REPLICATE, **c.on), None,
         (lambda c, x: c.kornia.filters.box_blur(x.planes, (side, side), "replicate", separable=True)) if kornia else None)
+
+
+def bilateral(sigma, form="RGB8"):
+    """The other sigma is a tenth of the full scale."""
+    side, tenth = 2 * math.floor(2 * sigma) + 1, 25.5 if form == "RGB8" else .1
+    return Row(
+        f"bilateral={sigma}", f"radius {side // 2}", form,
+        lambda c, d, s: c.cv.bilateral_filter_into(d, s, side, tenth, float(sigma), c.Border.REPLICATE, **c.on), None,
+        (lambda c, x: c.kornia.filters.bilateral_blur(x.planes, (side, side), .1, (float(sigma), float(sigma)), "replicate"))
+        if sigma == 2 else None, level=12, share=1)
 
 
 def half(kernel, plain=None, smooth=None, level=1):
@@ -194,9 +204,7 @@ def calls_in_turn(*calls):
 ROWS = [
     gauss(2), gauss(5), gauss(20), gauss(2, "gray8"),
     median(1, True), median(2, True), median(5), median(15),
-    Row("bilateral=2", "radius 4", "RGB8", lambda c, d, s: c.cv.bilateral_filter_into(d, s, 9, 25.5, 2.0, c.Border.REPLICATE, **c.on), None,
-        lambda c, x: c.kornia.filters.bilateral_blur(x.planes, (9, 9), 0.1, (2.0, 2.0), "replicate"), level=12, share=1),
-    Row("bilateral=2.5", "radius 5", "RGB8", lambda c, d, s: c.cv.bilateral_filter_into(d, s, 11, 25.5, 2.5, c.Border.REPLICATE, **c.on), level=12, share=1),
+    bilateral(2), bilateral(2.5),
     dilate(1, True), dilate(4), dilate(20),
     Row("morphology=open:3", "7x7", "RGB8", lambda c, d, s: c.cv.morphology_into(
         d, s, c.cv.MorphologyType.OPEN, (7, 7), (-1, -1), workspace=c.between(d), iteration=1, border=c.Border.REPLICATE, **c.on), level=0, edge=6),
@@ -241,4 +249,8 @@ ROWS = [
     Row("grayscale=bt709", "", "RGB8", None, lambda c, x: c.color.rgb2gray(x.unit)),
     Row("gamma=2.2,contrast=1.2,invert", "", "RGB8", calls_in_turn(gamma, lambda c, d, s: contrast(c, d, s, 1.2), lambda c, d, s: c.cv.invert_into(d, s, **c.on)), level=2),
     Row("gamma=2.2,blur=2,contrast=1.2", "", "RGB8", calls_in_turn(gamma, gauss(2).cvcuda, lambda c, d, s: contrast(c, d, s, 1.2)), level=2),
+]
+FLOATS = [
+    dataclasses.replace(row, format=form, cucim=None, kornia=None) for form in ("RGBAf16", "RGBAf32") for row in (
+        gauss(2), median(1), bilateral(2, form), half("linear", smooth="LINEAR"), half("cubic", smooth="CUBIC", level=2), half("lanczos3", smooth="LANCZOS", level=2))
 ]
