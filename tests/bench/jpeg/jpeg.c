@@ -1,6 +1,7 @@
 /* What `make bench-jpeg` runs: the JPEG decoder and encoder of the GPU alone, group by group, in
  * medians of host time, from files in pinned or in device memory to pictures in device memory, and
- * back to scans in pinned memory. Every picture is first compared with libjpeg-turbo's. Arguments:
+ * back to scans in pinned memory, as libjpeg-turbo's and by the perceptual encoder. Pictures and
+ * scans are compared with libjpeg-turbo's, and perceptual scans with the CPU's. Arguments:
  * results, commit, what the pictures are, then NAME=COUNT:FILE[,FILE...] for each group. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +13,17 @@
 #include "../bench.h"
 #include "base/threads/times.h"
 #include "cuda/jpeg/coders.h"
+#include "gpufilter/gpufilter.h"
 
 enum { RUNS = 21, MOST = 256, SETS = 32, QUALITY = 90 };
 
 struct set {
     char name[40];
     int count, width, height, reduction;
-    double file_bytes, scan_bytes; /* of one picture, on average */
-    double pinned_ms, device_ms, encode_ms;
+    double file_bytes, scan_bytes, perceptual_bytes; /* of one picture, on average */
+    double pinned_ms, device_ms, encode_ms, perceptual_ms;
     struct gf_jpeg_decode_steps steps;
-    struct gf_jpeg_encode_steps encode_steps;
+    struct gf_jpeg_encode_steps encode_steps, perceptual_steps;
 };
 
 struct group {
@@ -142,7 +144,15 @@ static void check_decoded(const struct gf_jpeg_decode_picture *picture, const ch
     free(row);
 }
 
-/* libjpeg-turbo's file ends with the scan and the end marker. */
+/* A file ends with the scan and the end marker. */
+static void check_end(const void *file, size_t file_size, const unsigned char *scan, size_t size,
+                      const char *name, const char *what)
+{
+    if (file_size < size + 2 ||
+        memcmp((const unsigned char *)file + file_size - 2 - size, scan, size))
+        stop(name, what);
+}
+
 static void check_encoded(const struct gf_jpeg_encode_picture *picture, const char *name)
 {
     struct jpeg_compress_struct jpeg;
@@ -168,11 +178,44 @@ static void check_encoded(const struct gf_jpeg_encode_picture *picture, const ch
     }
     jpeg_finish_compress(&jpeg);
     jpeg_destroy_compress(&jpeg);
-    if (file_size < picture->size + 2 ||
-        memcmp(file + file_size - 2 - picture->size, picture->scan, picture->size))
-        stop(name, "is not what libjpeg-turbo encodes");
+    check_end(file, file_size, picture->scan, picture->size, name,
+              "is not what libjpeg-turbo encodes");
     free(file);
     free(pixels);
+}
+
+/* ---- against the CPU's perceptual encoder ---- */
+
+static void check_perceptual(const struct gf_jpeg_encode_picture *picture, const char *name)
+{
+    struct gf_options options;
+    struct gf_pipeline *pipeline;
+    struct gf_image image;
+    struct gf_error error;
+    const size_t lead = sizeof(struct gf_jpeg_own_codes);
+    void *file;
+    size_t file_size;
+    gf_options_init(&options, sizeof options);
+    options.device = GF_DEVICE_CPU;
+    options.jpeg_encoder = GF_JPEG_PERCEPTUAL;
+    options.quality = picture->quality;
+    options.subsampling = picture->subsampling;
+    check(gf_image_alloc(&image, picture->in.format, &error), &error);
+    const size_t row_bytes = gf_row_bytes(image.format);
+    for (int y = 0; y < picture->in.rows; y++) {
+        if (!bench_copy_out(image.data + (size_t)y * image.pitch,
+                            picture->in.data + (size_t)y * picture->in.pitch, row_bytes))
+            stop(name, "cannot be copied from the device");
+    }
+    check(gf_pipeline_open("", &options, &pipeline, &error), &error);
+    check(gf_pipeline_encode(pipeline, &image, GF_FILE_JPEG, &file, &file_size, &error), &error);
+    if (!picture->encoded || picture->size < lead)
+        stop(name, "was not encoded by the perceptual encoder");
+    check_end(file, file_size, picture->scan + lead, picture->size - lead, name,
+              "is not what the CPU's perceptual encoder makes");
+    gf_free(file);
+    gf_pipeline_close(pipeline);
+    gf_image_free(&image);
 }
 
 /* ---- measuring ---- */
@@ -215,6 +258,23 @@ static double time_encoding(struct gf_jpeg_encoder *encoder, struct group *group
     return median(ms);
 }
 
+static void measure_perceptual(struct gf_jpeg_encoder *encoder, struct group *group,
+                               struct set *set)
+{
+    struct gf_error error;
+    gf_jpeg_encoder_measure(encoder, NULL);
+    for (int i = 0; i < set->count; i++)
+        group->encode[i].perceptual = true;
+    set->perceptual_ms = time_encoding(encoder, group, set);
+    gf_jpeg_encoder_measure(encoder, &set->perceptual_steps);
+    check(gf_jpeg_encoder_run(encoder, group->encode, set->count, &error), &error);
+    for (int i = 0; i < set->count && i < group->files; i++)
+        check_perceptual(&group->encode[i], set->name);
+    for (int i = 0; i < set->count; i++)
+        set->perceptual_bytes +=
+            (double)(group->encode[i].size - sizeof(struct gf_jpeg_own_codes)) / set->count;
+}
+
 static void measure(struct group *group, struct set *set)
 {
     struct gf_jpeg_decoder *decoder;
@@ -237,6 +297,7 @@ static void measure(struct group *group, struct set *set)
         check_encoded(&group->encode[i], set->name);
     for (int i = 0; i < set->count; i++)
         set->scan_bytes += (double)group->encode[i].size / set->count;
+    measure_perceptual(encoder, group, set);
     gf_jpeg_decoder_destroy(decoder);
     gf_jpeg_encoder_destroy(encoder);
 }
@@ -274,14 +335,14 @@ static double rate(const struct set *set, double ms)
 static void print_set(const struct set *set)
 {
     const struct gf_jpeg_decode_steps *const s = &set->steps;
-    printf("%-22s %4d %5dx%-5d %8.0f %9.3f %8.0f %9.3f %8.0f %9.3f %8.0f   %.3f %.3f %.3f %.3f "
-           "%.3f   %.3f "
-           "%.3f\n",
+    printf("%-22s %4d %5dx%-5d %8.0f %9.3f %8.0f %9.3f %8.0f %9.3f %8.0f %9.3f %8.0f   %.3f %.3f "
+           "%.3f %.3f %.3f   %.3f %.3f   %.3f %.3f\n",
            set->name, set->count, set->width, set->height, set->file_bytes * 1e-3, set->pinned_ms,
            rate(set, set->pinned_ms), set->device_ms, rate(set, set->device_ms), set->encode_ms,
-           rate(set, set->encode_ms), (double)s->unstuff, (double)s->synchronise, (double)s->decode,
-           (double)s->dc, (double)s->pixels, (double)set->encode_steps.encode,
-           (double)set->encode_steps.download);
+           rate(set, set->encode_ms), set->perceptual_ms, rate(set, set->perceptual_ms),
+           (double)s->unstuff, (double)s->synchronise, (double)s->decode, (double)s->dc,
+           (double)s->pixels, (double)set->encode_steps.encode, (double)set->encode_steps.download,
+           (double)set->perceptual_steps.encode, (double)set->perceptual_steps.download);
     fflush(stdout);
 }
 
@@ -294,11 +355,15 @@ static void write_set(FILE *file, const struct set *set, bool last)
             "   \"decode_pinned_ms\": %.4f, \"decode_device_ms\": %.4f, \"encode_ms\": %.4f,\n"
             "   \"steps_ms\": {\"unstuff\": %.4f, \"synchronise\": %.4f, \"decode\": %.4f, "
             "\"dc\": %.4f, \"pixels\": %.4f},\n"
-            "   \"encode_steps_ms\": {\"encode\": %.4f, \"download\": %.4f}}%s\n",
+            "   \"encode_steps_ms\": {\"encode\": %.4f, \"download\": %.4f},\n"
+            "   \"perceptual_bytes\": %.0f, \"perceptual_ms\": %.4f, \"perceptual_steps_ms\": "
+            "{\"encode\": %.4f, \"download\": %.4f}}%s\n",
             set->name, set->count, set->width, set->height, set->reduction, set->file_bytes,
             set->scan_bytes, set->pinned_ms, set->device_ms, set->encode_ms, (double)s->unstuff,
             (double)s->synchronise, (double)s->decode, (double)s->dc, (double)s->pixels,
-            (double)set->encode_steps.encode, (double)set->encode_steps.download, last ? "" : ",");
+            (double)set->encode_steps.encode, (double)set->encode_steps.download,
+            set->perceptual_bytes, set->perceptual_ms, (double)set->perceptual_steps.encode,
+            (double)set->perceptual_steps.download, last ? "" : ",");
 }
 
 static void write_results(const char *path, const char *commit, const char *about,
@@ -332,9 +397,10 @@ int main(int argc, char **argv)
     if (!bench_device_open(&device, &why))
         stop("no GPU", why);
     printf("%s; milliseconds of a group, pictures/s; steps: unstuff, synchronise, decode, DC, "
-           "pixels; encode, download\n%-22s %4s %11s %8s %18s %18s %18s   %s\n",
+           "pixels; encode, download; the same of the perceptual encoder\n"
+           "%-22s %4s %11s %8s %18s %18s %18s %18s   %s\n",
            device.name, "group", "", "size", "kB each", "decoded, pinned", "decoded, device",
-           "encoded", "steps");
+           "encoded", "perceptual", "steps");
     for (int i = 0; i < count; i++) {
         run_set(argv[first + i], &sets[i]);
         print_set(&sets[i]);
