@@ -22,8 +22,8 @@ static unsigned place(size_t *end, size_t size)
  * them: the host makes it in the time of a sample each. */
 enum { HALVES = 1 << 16 };
 
-/* Returns how many tables of halves can replace the program, 1 or 3; 0 if a sample of the result
- * depends on more than one sample, or if no operation takes longer than a look-up. */
+/* Returns how many tables of halves do what the program does, 1 or 3; 0 if a sample of the result
+ * depends on others, too, or if no operation takes longer than a look-up. */
 static int tables_of_halves(const struct gf_point_builder *builder, struct gf_format in,
                             struct gf_format out)
 {
@@ -31,32 +31,24 @@ static int tables_of_halves(const struct gf_point_builder *builder, struct gf_fo
     if (in.bits != 16 || in.channels != out.channels || (int64_t)in.width * in.height < HALVES)
         return 0;
     for (const struct gf_point_op *op = builder->op; op < builder->op + builder->count; op++) {
-        const size_t points = (size_t)op->d + 2; /* of a CURVE */
-        const uint32_t *curve;
         switch (op->kind) {
-        case GF_POINT_LINEAR:
         case GF_POINT_POWER:
-            differs |= op->d != 0;
-            break;
-        case GF_POINT_GAIN:
-            differs |= op->b != op->a || op->c != op->a;
-            break;
-        case GF_POINT_CURVE:
-            curve = builder->data + (int)op->c;
-            differs |= gf_colour_channels(in) == 3 &&
-                       memcmp(curve, curve + points, 2 * points * sizeof *curve);
-            break;
-        case GF_POINT_STEP:
         case GF_POINT_DECODE:
         case GF_POINT_ENCODE:
+        case GF_POINT_CURVE:
+            takes_long = true;
+            break;
+        case GF_POINT_LINEAR:
+        case GF_POINT_STEP:
+        case GF_POINT_GAIN:
         case GF_POINT_QUANTIZE:
         case GF_POINT_SOLARIZE:
             break;
         default:
             return 0;
         }
-        takes_long |= op->kind == GF_POINT_POWER || op->kind == GF_POINT_DECODE ||
-                      op->kind == GF_POINT_ENCODE || op->kind == GF_POINT_CURVE;
+        differs |= op->kind == GF_POINT_CURVE || (op->kind <= GF_POINT_POWER && op->d != 0) ||
+                   (op->kind == GF_POINT_GAIN && (op->b != op->a || op->c != op->a));
     }
     return !takes_long ? 0 : differs ? gf_colour_channels(in) : 1;
 }
