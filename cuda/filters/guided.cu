@@ -73,14 +73,6 @@ static __device__ __forceinline__ float whole_of(float v)
     return __fadd_rz(v, 8388608.0f);
 }
 
-/* Returns a / b, rounded as by a division, for normal numbers whose quotient is normal or 0. */
-static __device__ __forceinline__ float quotient_of(float a, float b)
-{
-    const float near = reciprocal_near(b), reciprocal = fmaf(near, fmaf(-b, near, 1.0f), near);
-    const float quotient = a * reciprocal;
-    return fmaf(reciprocal, fmaf(-b, quotient, a), quotient);
-}
-
 /* Returns gf_guided_line_of(). The variance is 0 or at least 1, and the edge is more than 1. Sums
  * of 8-bit samples are less than 2^23. */
 template <class Sample, class Square>
@@ -88,7 +80,7 @@ static __device__ __forceinline__ typename stored_line<Sample>::type
 line_of(const struct gf_guided &guided, unsigned sum, Square squares)
 {
     const float variance = variance_of(guided, sum, squares);
-    const float share = quotient_of(variance, variance + guided.edge);
+    const float share = gf_quotient(variance, variance + guided.edge);
     const float slope = whole_of(share * guided.most + 0.5f);
     const float rest = 1.0f - (slope - 8388608.0f) * guided.unit;
     const float v = sizeof(Sample) == 1 ? float_of(sum) : (float)sum;

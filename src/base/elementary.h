@@ -43,6 +43,44 @@ GF_HOST_DEVICE float gf_select(float v, float limit, float above, float below)
 #endif
 }
 
+/* Returns a / b, rounded, for a normal b and a quotient that is normal or 0. The device's compiler
+ * adds branches for other numbers, and does not interleave the instructions before and behind them;
+ * without them it does the same. */
+GF_HOST_DEVICE float gf_quotient(float a, float b)
+{
+#ifdef __CUDA_ARCH__
+    float near;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"(b));
+    const float reciprocal = fmaf(near, fmaf(-b, near, 1.0f), near), quotient = a * reciprocal;
+    return fmaf(reciprocal, fmaf(-b, quotient, a), quotient);
+#else
+    return a / b;
+#endif
+}
+
+/* Returns the square root of a normal v > 0, rounded, likewise. */
+GF_HOST_DEVICE float gf_root(float v)
+{
+#ifdef __CUDA_ARCH__
+    float near;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"(v));
+    const float root = v * near;
+    return fmaf(fmaf(-root, root, v), 0.5f * near, root);
+#else
+    return sqrtf(v);
+#endif
+}
+
+/* Limits v to least..most; a NaN becomes `least`. */
+GF_HOST_DEVICE float gf_limited(float v, float least, float most)
+{
+#ifdef __CUDA_ARCH__
+    return fminf(fmaxf(v, least), most);
+#else
+    return v > least ? (v < most ? v : most) : least;
+#endif
+}
+
 /* Adding this constant to a float rounds it to an integer, which is then in the low bits of the
  * sum. */
 #define GF_ROUNDING_SHIFT 12582912.0f /* 1.5 * 2^23 */
@@ -102,7 +140,7 @@ GF_HOST_DEVICE float gf_pow(float x, float y)
     const uint32_t bits = gf_bits_of_float(x);
     const int k = (int)(bits - 0x3f3504f3u) >> 23;
     const float m = gf_float_of_bits(bits - ((uint32_t)k << 23));
-    const float s = (m - 1.0f) / (m + 1.0f), square = s * s;
+    const float s = gf_quotient(m - 1.0f, m + 1.0f), square = s * s;
     float series = fmaf(0.43426385f, square, 0.5765842f);
     series = fmaf(series, square, 0.96180076f);
     /* The constant is 2 / ln 2 minus 2.8853900. */
@@ -111,7 +149,7 @@ GF_HOST_DEVICE float gf_pow(float x, float y)
     const float log_high = (float)k + log_m;
     const float log_low = ((float)k - log_high) + log_m, product = y * log_high;
     const float rest = fmaf(y, log_high, -product) + y * log_low;
-    const float bounded = product > -126.0f ? (product < 127.0f ? product : 127.0f) : -126.0f;
+    const float bounded = gf_limited(product, -126.0f, 127.0f);
     const float shifted = bounded + GF_ROUNDING_SHIFT;
     const float f = (bounded - (shifted - GF_ROUNDING_SHIFT)) + rest;
     float p = fmaf(0.00015353361f, f, 0.0013398875f);

@@ -49,7 +49,7 @@
 
 GF_HOST_DEVICE float gf_clamp(float v, float max)
 {
-    return v > 0.0f ? (v < max ? v : max) : 0.0f;
+    return gf_limited(v, 0.0f, max);
 }
 
 /* Returns the cube root of x. Two variants of the kernels put other functions here, to compare. */
@@ -80,8 +80,16 @@ GF_HOST_DEVICE float gf_lab_inverse(float f)
  * c^(1/4), where c is the cube root of x. */
 GF_HOST_DEVICE float gf_srgb_decode(float v)
 {
-    const float power = gf_pow((v + 0.055f) / 1.055f, 2.4f);
-    return gf_select(v, 0.04045f, power, v / 12.92f);
+    const float sum = v + 0.055f;
+#ifdef __CUDA_ARCH__
+    /* The rounded quotients of every float, without a division's branches. */
+    const float near = sum * (1.0f / 1.055f);
+    const float base = fmaf(fmaf(-1.055f, near, sum), 1.0f / 1.055f, near);
+    const float line = (float)((double)v * (1.0 / (double)12.92f));
+#else
+    const float base = sum / 1.055f, line = v / 12.92f;
+#endif
+    return gf_select(v, 0.04045f, gf_pow(base, 2.4f), line);
 }
 
 GF_HOST_DEVICE float gf_srgb_encode(float x)
@@ -90,7 +98,7 @@ GF_HOST_DEVICE float gf_srgb_encode(float x)
     const float power = 1.055f * powf(x, 1.0f / 2.4f) - 0.055f;
 #else
     const float root = gf_colour_root(x);
-    const float power = fmaf(1.055f, root * sqrtf(sqrtf(root)), -0.055f);
+    const float power = fmaf(1.055f, root * gf_root(gf_root(root)), -0.055f);
 #endif
     return gf_select(x, 0.0031308f, power, 12.92f * x);
 }

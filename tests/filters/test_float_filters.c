@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "chain/chain.h"
 #include "chain/plan.h"
+#include "pixel/point/point_program.h"
 
 /* ---- conversions ---- */
 
@@ -441,6 +442,47 @@ static void test_singles_and_halves(void **state)
         check_halves(more[i]);
 }
 
+/* Tables of halves for devices have what the CPU makes of each half. */
+static void test_tables(void **state)
+{
+    static const struct {
+        const char *chain;
+        int tables; /* 0: none is worth it, or none is possible */
+    } tried[] = {{"gamma=2", 1},
+                 {"exposure=1", 1},
+                 {"exposure=1,invert", 1},
+                 {"invert", 0},
+                 {"temperature=kelvin=4000", 3},
+                 {"saturation=2", 0},
+                 {"gamma=2,grayscale", 0}};
+    struct gf_image all;
+    struct gf_format format = floats_of(3, 16);
+    format.width = format.height = 256;
+    assert_int_equal(gf_image_alloc(&all, format, &error), GF_OK);
+    for (int i = 0; i < 256 * 256 * 3; i++) {
+        const uint16_t half = (uint16_t)(i / 3);
+        memcpy(address_of(&all, i / 3 % 256, i / 768, i % 3), &half, 2);
+    }
+    for (size_t k = 0; k < sizeof tried / sizeof *tried; k++) {
+        struct gf_chain chain;
+        struct gf_plan plan;
+        struct gf_image made = run(tried[k].chain, &all);
+        assert_ok("chain", gf_chain_parse(tried[k].chain, &chain, &error), &error);
+        assert_ok("plan", gf_plan_make(&chain, format, 1, &plan, &error), &error);
+        assert_ok("stage", gf_stage_prepare(&plan.stage[0], &error), &error);
+        const struct gf_point_program *const program = plan.stage[0].constants;
+        assert_int_equal(program->table ? program->tables : 0, tried[k].tables);
+        const uint16_t *const table = gf_point_block(program, program->table_at);
+        for (int i = 0; i < 256 * 256 * 3 && program->table; i++)
+            assert_memory_equal(table + i / 3 + (program->tables > 1 ? i % 3 << 16 : 0),
+                                address_of(&made, i / 3 % 256, i / 768, i % 3), 2);
+        gf_plan_free(&plan);
+        gf_chain_free(&chain);
+        gf_image_free(&made);
+    }
+    gf_image_free(&all);
+}
+
 /* ---- what is refused ---- */
 
 static void test_refusals(void **state)
@@ -520,10 +562,11 @@ static void test_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_halves),   cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_points),   cmocka_unit_test(test_stencils),
-        cmocka_unit_test(test_windows),  cmocka_unit_test(test_singles_and_halves),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_halves),  cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_points),  cmocka_unit_test(test_stencils),
+        cmocka_unit_test(test_windows), cmocka_unit_test(test_singles_and_halves),
+        cmocka_unit_test(test_tables),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_devices),
     };
     return cmocka_run_group_tests_name("floats", tests, NULL, NULL);
 }

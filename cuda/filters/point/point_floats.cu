@@ -10,9 +10,9 @@
 
 enum { FLOATS_WARPS = 4 };
 
-/* The operations that a kernel contains: all, which need many registers, or those of a few
- * instructions a sample. */
-enum floats_width { FLOATS_SHORT, FLOATS_ALL };
+/* The operations that a kernel contains: those of a few instructions a sample, those and fields and
+ * noise, or all, which need many registers. */
+enum floats_width { FLOATS_SHORT, FLOATS_PLACED, FLOATS_ALL };
 
 /* The pixels of a thread. MOST is the most channels of input and result, 1, 2 or 4, for 3 as well.
  * A unit is neighbouring pixels that have at most 16 bytes; a thread's units are WARP units apart.
@@ -148,7 +148,7 @@ static __device__ __forceinline__ void for_channels_within(int channels, const F
 }
 
 /* Applies MIX, ADD or FADE. Pixel i is in column x + column_of(i). */
-template <int PIXELS, class Column>
+template <int KIND, int PIXELS, class Column>
 static __device__ __forceinline__ void
 blend_field(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
             const Column &column_of, struct pixels<PIXELS> *p)
@@ -161,57 +161,86 @@ blend_field(const struct program &program, const struct gf_point_op &op, unsigne
 #pragma unroll
     for (int i = 0; i < PIXELS; i++) {
         const float field = gf_point_field_of(curve, columns[x + column_of(i)], row);
-        if (op.kind == GF_POINT_FADE)
-            p->alpha[i] = gf_float_blend(op.kind, p->alpha[i], 0.0f, field);
+        if (KIND == GF_POINT_FADE)
+            p->alpha[i] = gf_float_blend(KIND, p->alpha[i], 0.0f, field);
 #pragma unroll
-        for (int c = 0; c < 3 && op.kind != GF_POINT_FADE; c++)
-            p->colour[c][i] = gf_float_blend(op.kind, p->colour[c][i], colour[c], field);
+        for (int c = 0; c < 3 && KIND != GF_POINT_FADE; c++)
+            p->colour[c][i] = gf_float_blend(KIND, p->colour[c][i], colour[c], field);
     }
 }
 
 /* Applies NOISE, likewise. */
-template <int PIXELS, class Column>
+template <bool NORMAL, int PIXELS, class Column>
 static __device__ __forceinline__ void add_noise(const struct gf_point_op &op, unsigned x,
                                                  unsigned y, int colours, const Column &column_of,
                                                  struct pixels<PIXELS> *p)
 {
     const bool same = op.d != 0.0f;
+    struct gf_noise noise[PIXELS];
 #pragma unroll
-    for (int i = 0; i < PIXELS; i++) {
-        const struct gf_noise noise = gf_noise_at(x + column_of(i), y, (uint32_t)op.c);
+    for (int i = 0; i < PIXELS; i++)
+        noise[i] = gf_noise_at(x + column_of(i), y, (uint32_t)op.c);
 #pragma unroll
-        for (int c = 0; c < 3; c++) {
-            if (c < colours)
-                p->colour[c][i] =
-                    gf_float_noise(&op, p->colour[c][i], same ? noise.word[0] : noise.word[c]);
+    for (int c = 0; c < 3; c++) {
+        if (c && colours == 1)
+            break;
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++) {
+            const uint32_t first = noise[i].word[0], own = noise[i].word[c];
+            p->colour[c][i] = gf_float_noise(NORMAL, op.a, p->colour[c][i], same ? first : own);
         }
     }
 }
 
-/* Whether a kernel of FLOATS_SHORT has the operation. */
-static __host__ __device__ constexpr bool is_short(int kind)
+/* Returns the first width that has the operation. */
+static __host__ __device__ constexpr int width_of(int kind)
 {
-    return kind != GF_POINT_POWER && kind != GF_POINT_DECODE && kind != GF_POINT_ENCODE &&
-           kind != GF_POINT_SATURATE && kind != GF_POINT_NOISE && kind != GF_POINT_KEY &&
-           kind != GF_POINT_CURVE && kind != GF_POINT_TABLE3D &&
-           (kind < GF_POINT_MIX || kind > GF_POINT_FADE);
+    if (kind >= GF_POINT_MIX && kind <= GF_POINT_NOISE)
+        return FLOATS_PLACED;
+    return kind == GF_POINT_POWER || kind == GF_POINT_DECODE || kind == GF_POINT_ENCODE ||
+                   kind == GF_POINT_SATURATE || kind == GF_POINT_KEY || kind == GF_POINT_CURVE ||
+                   kind == GF_POINT_TABLE3D
+               ? FLOATS_ALL
+               : FLOATS_SHORT;
+}
+
+/* Replaces each colour sample by function(sample, the operation's number for its channel, alpha).
+ * LEAVES: but those of the channels whose bit is set in d. Each is tested once for all pixels,
+ * whose instructions the compiler then interleaves. */
+template <bool LEAVES, int PIXELS, class Function>
+static __device__ __forceinline__ void each_float(const struct gf_point_op &op, int colours,
+                                                  const Function &function,
+                                                  struct pixels<PIXELS> *p)
+{
+    const float own[3] = {op.a, op.b, op.c};
+    const int left = LEAVES ? (int)op.d : 0;
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        if (c && colours == 1)
+            break;
+#pragma unroll
+        for (int i = 0; i < PIXELS && !(left >> c & 1); i++)
+            p->colour[c][i] = function(p->colour[c][i], own[c], p->alpha[i]);
+    }
 }
 
 #define FLOAT_SAMPLES_CASE(kind_, name, result) \
     case GF_POINT_##kind_: \
-        if (WIDE || is_short(GF_POINT_##kind_)) \
-            each_sample(p, *colours, [&](float v, int c, float a) { \
-                const float own = c == 0 ? op.a : c == 1 ? op.b : op.c; \
-                (void)a, (void)own; \
-                return gf_point_leaves(&op, c) ? v : result; \
-            }); \
+        if (width_of(GF_POINT_##kind_) <= WIDTH) \
+            each_float<(GF_POINT_##kind_ <= GF_POINT_POWER)>( \
+                op, *colours, \
+                [&](float v, float own, float a) { \
+                    (void)a, (void)own; \
+                    return result; \
+                }, \
+                p); \
         break;
 
-/* Applies the operations that FLOATS_SHORT lacks. */
-template <int PIXELS, class Column>
-static __device__ __forceinline__ void
-apply_long(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
-           int *colours, const Column &column_of, struct pixels<PIXELS> *p)
+/* Applies the operations that only FLOATS_ALL has. */
+template <int PIXELS>
+static __device__ __forceinline__ void apply_long(const struct program &program,
+                                                  const struct gf_point_op &op, int *colours,
+                                                  struct pixels<PIXELS> *p)
 {
     const float *const data = (const float *)(program.block + program.data_at);
     switch (op.kind) {
@@ -235,18 +264,35 @@ apply_long(const struct program &program, const struct gf_point_op &op, unsigned
             return gf_float_table3d(&op, (const uint32_t *)data + (int)op.c, v);
         });
         break;
+    }
+}
+
+/* Applies the operations that depend on the pixel's position. */
+template <int PIXELS, class Column>
+static __device__ __forceinline__ void
+apply_placed(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
+             int colours, const Column &column_of, struct pixels<PIXELS> *p)
+{
+    switch (op.kind) {
     case GF_POINT_MIX:
+        blend_field<GF_POINT_MIX>(program, op, x, y, column_of, p);
+        break;
     case GF_POINT_ADD:
+        blend_field<GF_POINT_ADD>(program, op, x, y, column_of, p);
+        break;
     case GF_POINT_FADE:
-        blend_field(program, op, x, y, column_of, p);
+        blend_field<GF_POINT_FADE>(program, op, x, y, column_of, p);
         break;
     case GF_POINT_NOISE:
-        add_noise(op, x, y, *colours, column_of, p);
+        if (op.b != 0.0f)
+            add_noise<true>(op, x, y, colours, column_of, p);
+        else
+            add_noise<false>(op, x, y, colours, column_of, p);
         break;
     }
 }
 
-template <int WIDE, int PIXELS, class Column>
+template <int WIDTH, int PIXELS, class Column>
 static __device__ __forceinline__ void
 apply_floats(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
              int *colours, const Column &column_of, struct pixels<PIXELS> *p)
@@ -273,13 +319,15 @@ apply_floats(const struct program &program, const struct gf_point_op &op, unsign
             p->alpha[i] = 1.0f;
         break;
     default:
-        if (WIDE)
-            apply_long(program, op, x, y, colours, column_of, p);
+        if (WIDTH == FLOATS_ALL)
+            apply_long(program, op, colours, p);
+        if (WIDTH >= FLOATS_PLACED)
+            apply_placed(program, op, x, y, *colours, column_of, p);
     }
 }
 
-template <class Sample, int MOST, int WIDE>
-static __global__ void __launch_bounds__(FLOATS_WARPS *WARP, WIDE ? 5 : 7)
+template <class Sample, int MOST, int WIDTH>
+static __global__ void __launch_bounds__(FLOATS_WARPS *WARP, 7 - WIDTH)
     floats_kernel(const __grid_constant__ struct program program)
 {
     typedef floats_tile<Sample, MOST> Shape;
@@ -307,8 +355,8 @@ static __global__ void __launch_bounds__(FLOATS_WARPS *WARP, WIDE ? 5 : 7)
     };
 #pragma unroll 1
     for (int i = 0; i < program.count; i++)
-        apply_floats<WIDE>(program, program.op[i], tile.first + lane * Shape::UNIT,
-                           program.first_row + tile.row, &colours, column_of, &p);
+        apply_floats<WIDTH>(program, program.op[i], tile.first + lane * Shape::UNIT,
+                            program.first_row + tile.row, &colours, column_of, &p);
     for_channels_within<MOST>(program.out_channels, [&](auto channels) {
         constexpr int CHANNELS = decltype(channels)::value;
         store_tile<Shape, CHANNELS>(p, tile.pixels, lane, own,
@@ -319,21 +367,26 @@ static __global__ void __launch_bounds__(FLOATS_WARPS *WARP, WIDE ? 5 : 7)
 template <class Sample, int MOST>
 static int launch_floats(struct program *program, cudaStream_t stream)
 {
-    bool all_short = true;
+    int width = FLOATS_SHORT;
     for (int i = 0; i < program->count; i++)
-        all_short &= is_short(program->op[i].kind);
+        width = max(width, width_of(program->op[i].kind));
     program->tile = floats_tile<Sample, MOST>::ALL;
     program->row_tiles = blocks_for((unsigned)program->band.width, program->tile);
     const unsigned blocks =
         blocks_for((unsigned)program->band.rows * program->row_tiles, FLOATS_WARPS);
-    const auto kernel = all_short ? floats_kernel<Sample, MOST, FLOATS_SHORT>
-                                  : floats_kernel<Sample, MOST, FLOATS_ALL>;
+    const auto kernel = width == FLOATS_SHORT    ? floats_kernel<Sample, MOST, FLOATS_SHORT>
+                        : width == FLOATS_PLACED ? floats_kernel<Sample, MOST, FLOATS_PLACED>
+                                                 : floats_kernel<Sample, MOST, FLOATS_ALL>;
     return launch_early(kernel, blocks, FLOATS_WARPS * WARP, 0, stream, *program);
 }
+
+extern "C" gf_launcher gf_point_cuda;
 
 extern "C" int gf_point_floats_cuda(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
+    if (((const struct gf_point_program *)stage->constants)->table == GF_POINT_SAMPLES)
+        return gf_point_cuda(launch); /* which looks up the bits of halves like 16-bit samples */
     const struct view_pair band = aligned_views(launch);
     const int from = stage->in.channels, to = stage->out.channels, most = from > to ? from : to;
     const cudaStream_t stream = (cudaStream_t)launch->stream;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "pixel/float_rows.h"
 #include "pixel/point/point_program.h"
 #include "pixel/point/point_planes.h"
 
@@ -15,6 +16,41 @@ static unsigned place(size_t *end, size_t size)
     const size_t at = *end;
     *end = (at + size + 15) / 16 * 16;
     return (unsigned)at;
+}
+
+/* The bit patterns of a half, and the least number of pixels for which a device gets a table of
+ * them: the host makes it in the time of a sample each. */
+enum { HALVES = 1 << 16 };
+
+/* Returns how many tables of halves do what the program does, 1 or 3; 0 if a sample of the result
+ * depends on others, too, or if no operation takes longer than a look-up. */
+static int tables_of_halves(const struct gf_point_builder *builder, struct gf_format in,
+                            struct gf_format out)
+{
+    bool takes_long = false, differs = false;
+    if (in.bits != 16 || in.channels != out.channels || (int64_t)in.width * in.height < HALVES)
+        return 0;
+    for (const struct gf_point_op *op = builder->op; op < builder->op + builder->count; op++) {
+        switch (op->kind) {
+        case GF_POINT_POWER:
+        case GF_POINT_DECODE:
+        case GF_POINT_ENCODE:
+        case GF_POINT_CURVE:
+            takes_long = true;
+            break;
+        case GF_POINT_LINEAR:
+        case GF_POINT_STEP:
+        case GF_POINT_GAIN:
+        case GF_POINT_QUANTIZE:
+        case GF_POINT_SOLARIZE:
+            break;
+        default:
+            return 0;
+        }
+        differs |= op->kind == GF_POINT_CURVE || (op->kind <= GF_POINT_POWER && op->d != 0) ||
+                   (op->kind == GF_POINT_GAIN && (op->b != op->a || op->c != op->a));
+    }
+    return !takes_long ? 0 : differs ? gf_colour_channels(in) : 1;
 }
 
 /* Fills in all of the program but its tables, and returns the bytes of the block. */
@@ -53,8 +89,15 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
         program->field_at = place(&end, (size_t)builder->fields * program->field_bytes);
     if (builder->words)
         program->data_at = place(&end, builder->words * sizeof(uint32_t));
-    if (gf_is_float(in))
+    if (gf_is_float(in)) {
+        const int tables = tables_of_halves(builder, in, out);
+        if (tables) {
+            program->table = GF_POINT_SAMPLES;
+            program->tables = tables;
+            program->table_at = place(&end, (size_t)tables * HALVES * sizeof(uint16_t));
+        }
         return end;
+    }
     if (builder->count == 1 && builder->op->kind == GF_POINT_NOISE && builder->op->b != 0 &&
         in.bits == 8)
         program->buckets_at = place(&end, GF_NOISE_BUCKETS * sizeof(uint32_t));
@@ -95,7 +138,7 @@ static void write_samples(const struct gf_point_builder *builder, struct gf_form
 static void write_tables(const struct gf_point_builder *builder, struct gf_format in,
                          struct gf_point_program *program, char *block)
 {
-    if (program->table == GF_POINT_SAMPLES)
+    if (program->table == GF_POINT_SAMPLES && !gf_is_float(in))
         write_samples(builder, in, program, block);
     float *const floats = (float *)(block + program->table_at);
     if (program->table == GF_POINT_FLOATS) {
@@ -120,6 +163,32 @@ static void write_tables(const struct gf_point_builder *builder, struct gf_forma
         const double x = gf_srgb_encode_exact((double)i / GF_POINT_ENCODE_STEPS);
         block[program->encode_at + (unsigned)i] = (char)rounded(x * 255);
     }
+}
+
+/* Makes tables of halves by the program: on a picture of all halves, a channel for each table. */
+static enum gf_status write_halves(const struct gf_stage *stage, struct gf_error *error)
+{
+    const struct gf_point_program *const program = stage->constants;
+    const int channels = program->tables;
+    const size_t count = (size_t)channels * HALVES;
+    const struct gf_format half = {HALVES, 1, channels, 16, GF_SAMPLES_FLOAT};
+    uint16_t *const table = (uint16_t *)((char *)stage->constants + program->table_at);
+    float *const v = malloc(2 * count * sizeof *v);
+    GF_ALLOCATED(v, error);
+    float *const made = v + count;
+    struct gf_stage all = *stage;
+    all.in = all.out = half;
+    all.in.bits = all.out.bits = 32;
+    const struct gf_view view = {(unsigned char *)v, count * sizeof *v, all.in, 0, 1};
+    for (size_t i = 0; i < count; i++)
+        table[i] = (uint16_t)(i / (size_t)channels);
+    gf_floats_of_row(table, half, count, v);
+    gf_point_floats(&all, &view, &view, NULL);
+    for (size_t i = 0; i < count; i++)
+        made[i] = v[i % HALVES * (size_t)channels + i / HALVES];
+    gf_floats_to_row(made, half, count, table);
+    free(v);
+    return GF_OK;
 }
 
 static enum gf_status build(const struct gf_stage *stage, struct gf_point_builder *builder,
@@ -159,6 +228,8 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
         if (!status) {
             memcpy(stage->constants, &program, sizeof program);
             write_tables(&builder, stage->in, stage->constants, stage->constants);
+            if (program.table == GF_POINT_SAMPLES && gf_is_float(stage->in))
+                status = write_halves(stage, error);
         }
     }
     free(builder.data);

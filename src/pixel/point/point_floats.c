@@ -102,7 +102,7 @@ GF_TARGET_CLONES static void noise(const struct gf_point_op op, int colours, int
         const struct gf_noise at = gf_noise_at((uint32_t)(x + i), (uint32_t)y, (uint32_t)op.c);
         for (int c = 0; c < colours; c++) {
             float *const v = &p->colour[c][i];
-            *v = gf_float_noise(&op, *v, at.word[op.d != 0.0f ? 0 : c]);
+            *v = gf_float_noise(op.b != 0.0f, op.a, *v, at.word[op.d != 0.0f ? 0 : c]);
         }
     }
 }

@@ -90,10 +90,10 @@ GF_HOST_DEVICE float gf_float_blend(int kind, float v, float colour, float field
     return kind == GF_POINT_MIX ? mixed : kind == GF_POINT_ADD ? v + colour * field : v * field;
 }
 
-GF_HOST_DEVICE float gf_float_noise(const struct gf_point_op *op, float v, uint32_t word)
+GF_HOST_DEVICE float gf_float_noise(bool normal, float sigma, float v, uint32_t word)
 {
     const float even = gf_noise_even(word);
-    return fmaf(op->b != 0.0f ? gf_noise_normal(even) : even, op->a, v);
+    return fmaf(normal ? gf_noise_normal(even) : even, sigma, v);
 }
 
 GF_C_END

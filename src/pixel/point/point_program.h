@@ -80,7 +80,8 @@ enum {
 enum gf_point_table {
     GF_POINT_NO_TABLE,
     GF_POINT_SAMPLES, /* a sample's result by the program, if that has no operations, or by op[0],
-                       * if its max is not 0 */
+                       * if its max is not 0; of floats, a half's result by all operations, which
+                       * only devices look up */
     GF_POINT_FLOATS   /* what the first operation gets for each sample */
 };
 
@@ -119,11 +120,11 @@ static inline const void *gf_point_block(const struct gf_point_program *program,
     return (const char *)program + offset;
 }
 
-/* Whether the program needs the device's larger kernel: it has an operation from GAIN on, or one
- * that changes only some channels. */
+/* Whether the program needs the device's larger kernel: it is no table, and has an operation from
+ * GAIN on, or one that changes only some channels. */
 static inline bool gf_point_is_wide(const struct gf_point_program *program)
 {
-    for (int i = 0; i < program->count; i++) {
+    for (int i = 0; i < program->count && program->table != GF_POINT_SAMPLES; i++) {
         const struct gf_point_op *const op = &program->op[i];
         if (op->kind >= GF_POINT_GAIN || (op->kind <= GF_POINT_POWER && op->d != 0))
             return true;
