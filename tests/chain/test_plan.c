@@ -161,6 +161,16 @@ static void test_alpha(void **state)
     make_plan("blur", format_of(9, 9, 2, 16), 1);
     assert_int_equal(plan.out.bits, 16);
     drop_plan();
+    /* The kernels for floats have other limits. */
+    struct gf_format floats = format_of(9, 9, 4, 16);
+    floats.samples = GF_SAMPLES_FLOAT;
+    make_plan("boxblur=7", floats, 1);
+    assert_int_equal(plan.stage_count, 3);
+    drop_plan();
+    make_plan("boxblur=6", floats, 1);
+    assert_int_equal(plan.stage_count, 1);
+    assert_true(gf_is_float(plan.out));
+    drop_plan();
 }
 
 static void test_long_chains(void **state)

@@ -173,28 +173,25 @@ static __device__ __forceinline__ void load_four(const Sample *row, bool zero, l
 
 /* A thread computes four rows of four columns. Each step to the next tap k needs one new row above
  * and one below, because the other rows are used again: input row j, counted from the topmost
- * output row, is element j % 4 of `above` or `below`. */
-template <class Sample>
-__global__ void __launch_bounds__(GAUSS_THREADS)
-    blur_columns16_kernel(const struct columns16_args args)
+ * output row, is element j % 4 of `above` or `below`. PLAIN: all four columns are in the picture,
+ * and no row is one of zeros. Without these checks a step takes half as many instructions. */
+template <class Sample, bool PLAIN>
+static __device__ __forceinline__ void blur_columns16(const struct columns16_args &args,
+                                                      const struct columns_position &position,
+                                                      const long long *centre)
 {
-    extern __shared__ long long rows[];
     const struct view_pair &p = args.p;
-    const long long samples = (long long)p.width * p.channels;
-    const struct columns_position position = find_columns(p, samples, BLOCK_ROWS16, ROWS16);
-    const int line = position.line, lines = position.lines, y = position.y, top = position.top;
+    const int line = position.line, lines = position.lines, top = position.top;
     const int radius = args.radius;
-    list_rows(p, rows, BLOCK_ROWS16 + 2 * radius, y - radius, y - radius, y + lines - 1 + radius);
-    __syncthreads();
-    const long long at = position.at;
-    if (at >= samples || top >= lines)
-        return;
-    const long long *const centre = rows + top + radius;
+    const long long at = position.at, end = PLAIN ? at + 4 : (long long)p.width * p.channels;
+    const auto load = [&](int row, float v[4]) {
+        load_four((const Sample *)(p.in + centre[row]),
+                  !PLAIN && row_is_zero(p, position.y + top + row), at, end, v);
+    };
     float above[ROWS16][4], below[ROWS16][4], sum[ROWS16][4];
 #pragma unroll
     for (int j = 0; j < ROWS16; j++) {
-        load_four((const Sample *)(p.in + centre[j]), row_is_zero(p, y + top + j), at, samples,
-                  above[j]);
+        load(j, above[j]);
 #pragma unroll
         for (int c = 0; c < 4; c++) {
             below[j][c] = above[j][c];
@@ -207,11 +204,8 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
             const int k = base + i;
             if (k > radius)
                 break;
-            load_four((const Sample *)(p.in + centre[-k]), row_is_zero(p, y + top - k), at, samples,
-                      above[(ROWS16 - i) % ROWS16]);
-            load_four((const Sample *)(p.in + centre[ROWS16 - 1 + k]),
-                      row_is_zero(p, y + top + ROWS16 - 1 + k), at, samples,
-                      below[(ROWS16 - 1 + i) % ROWS16]);
+            load(-k, above[(ROWS16 - i) % ROWS16]);
+            load(ROWS16 - 1 + k, below[(ROWS16 - 1 + i) % ROWS16]);
             const float tap = args.real[k];
 #pragma unroll
             for (int j = 0; j < 4 * ROWS16; j++) {
@@ -227,6 +221,27 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
             *(float4 *)(args.mid + (size_t)(line + top + j) * args.mid_pitch + 4 * at) =
                 make_float4(sum[j][0], sum[j][1], sum[j][2], sum[j][3]);
     }
+}
+
+template <class Sample>
+__global__ void __launch_bounds__(GAUSS_THREADS)
+    blur_columns16_kernel(const struct columns16_args args)
+{
+    extern __shared__ long long rows[];
+    const struct view_pair &p = args.p;
+    const long long samples = (long long)p.width * p.channels;
+    const struct columns_position position = find_columns(p, samples, BLOCK_ROWS16, ROWS16);
+    const int y = position.y, radius = args.radius;
+    list_rows(p, rows, BLOCK_ROWS16 + 2 * radius, y - radius, y - radius,
+              y + position.lines - 1 + radius);
+    __syncthreads();
+    if (position.at >= samples || position.top >= position.lines)
+        return;
+    const long long *const centre = rows + position.top + radius;
+    if (position.at + 4 <= samples && p.border != GF_BORDER_CONSTANT)
+        blur_columns16<Sample, true>(args, position, centre);
+    else
+        blur_columns16<Sample, false>(args, position, centre);
 }
 
 template <class Sample>

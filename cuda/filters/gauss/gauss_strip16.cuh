@@ -3,6 +3,7 @@
 
 #include "cuda/common/floats.cuh"
 #include "cuda/common/fusing.cuh"
+#include "cuda/common/straight_floats.cuh"
 #include "cuda/filters/gauss/gauss_tile.cuh"
 #include "stage/border.h"
 
@@ -78,9 +79,11 @@ template <int WORDS> struct __align__(4 * WORDS) four_samples
  * COLUMNS pixels, of which OUT pixels, from LEFT on, are results. Each channel of a row has a PLANE
  * of floats, with its first pixel at SHIFT. A thread reads SPAN floats; the first LEAD floats are
  * beyond its taps. If STRAIGHT is not 0, the pixels are straight RGBA of so many bits. A Sample of
- * 16 bits is an integer, or a float as one of 32 bits is. */
-template <int CHANNELS_, int RADIUS_, int STRAIGHT_, class Sample_ = unsigned short>
+ * 16 bits is an integer, or a float as one of 32 bits is. MEAN: all taps are 1. */
+template <int CHANNELS_, int RADIUS_, int STRAIGHT_, class Sample_ = unsigned short,
+          bool MEAN_ = false>
 struct strip16 {
+    static constexpr bool MEAN = MEAN_;
     typedef Sample_ Sample;
     static constexpr int CHANNELS = CHANNELS_, RADIUS = RADIUS_, TAPS = 2 * RADIUS + 1;
     static constexpr int STRAIGHT = STRAIGHT_;
@@ -90,7 +93,10 @@ struct strip16 {
     /* A thread loads so many of its rows at once: all, or half of them if registers would not do.
      */
     static constexpr int PART = FLOATS ? RADIUS + 1 : TAPS;
-    static constexpr int SURE = RADIUS > 3 ? 4 : 0; /* no radius of the shape is smaller */
+    /* No radius of the shape is smaller. */
+    static constexpr int SURE = RADIUS <= 3 ? 0 : FLOATS && STRAIGHT ? RADIUS : 4;
+    /* Samples of floats that a thread writes at once. */
+    static constexpr int VECTOR = SAMPLE_BYTES == 2 && CHANNELS_ % 2 == 0 ? 8 : 4;
     static constexpr int ALIGNED = CHANNELS == 4 ? 1 : CHANNELS == 2 ? 2 : 4;
     static constexpr int LEFT = (RADIUS + ALIGNED - 1) / ALIGNED * ALIGNED;
     static constexpr int COLUMNS = 4 * STRIP16_THREADS / CHANNELS;
@@ -200,9 +206,7 @@ template <class Shape>
 static __device__ __forceinline__ void convert_four(const typename Shape::Four &four, float v[4])
 {
     if constexpr (Shape::FLOATS) {
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            v[j] = float_of(((const typename Shape::Sample *)four.word)[j]);
+        floats_of_four((const typename Shape::Sample *)four.word, Shape::STRAIGHT != 0, v);
         return;
     }
     uint2 two = make_uint2(four.word[0], four.word[1]);
@@ -247,11 +251,12 @@ static __device__ __forceinline__ void store_four(float *row, const float sum[4]
 template <class Shape, class Args, class Window>
 static __device__ __forceinline__ float sum_taps(const Args &args, const Window &window)
 {
-    float sum = args.tap[0] * window(0);
+    float sum = Shape::MEAN ? window(0) : args.tap[0] * window(0);
 #pragma unroll
     for (int k = 1; k <= Shape::RADIUS; k++) {
+        const float both = window(-k) + window(k);
         if (!Shape::FLOATS || k <= Shape::SURE || k <= args.radius)
-            sum = sum + args.tap[k] * (window(-k) + window(k));
+            sum = sum + (Shape::MEAN ? both : args.tap[k] * both);
     }
     return sum;
 }
@@ -325,37 +330,57 @@ static __device__ __forceinline__ void write_samples(const unsigned word[2 * Sha
     }
 }
 
-/* Does what blur_strip_samples() does, for floats. */
+/* Does what blur_strip_samples() does, for floats. Alpha comes first. */
 template <class Shape, class Args>
 static __device__ __forceinline__ void blur_strip_floats(const Args &args, const float *from, int x,
                                                          int y)
 {
-    constexpr int CHANNELS = Shape::CHANNELS;
+    constexpr int CHANNELS = Shape::CHANNELS, VECTOR = Shape::VECTOR;
     typedef typename Shape::Sample Sample;
     const struct view_pair &p = args.p;
+    const int count = (p.width - x) * CHANNELS;
     const Sample *const in =
-        (const Sample *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
+        (const Sample *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch) +
+        (long long)x * CHANNELS;
     Sample *const to = (Sample *)(p.out + (long long)(y - p.out_y) * (long long)p.out_pitch) +
                        (long long)x * CHANNELS;
-    samples_of<Sample, 4> result[CHANNELS];
+    float result[4 * CHANNELS], alpha[4];
 #pragma unroll
-    for (int c = 0; c < CHANNELS; c++) {
+    for (int c = CHANNELS - 1; c >= 0; c--) {
         float sum[4];
         blur_strip_stretch<Shape>(args, from + c * Shape::PLANE, sum);
-        args.finish.end(sum, in + (long long)x * CHANNELS + c, CHANNELS, p.width - x);
+        args.finish.template end<Shape::MEAN>(sum, [&](int i) {
+            const Sample *const own = in + min(i * CHANNELS, count - CHANNELS);
+            if constexpr (Shape::STRAIGHT) {
+                float pixel[4];
+                floats_of_four(own, true, pixel);
+                return pixel[c];
+            }
+            return float_of(own[c]);
+        });
+        if (Shape::STRAIGHT)
+            round_four<Sample>(sum);
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            store_float(&result[(i * CHANNELS + c) / 4].sample[(i * CHANNELS + c) % 4], sum[i]);
+        for (int i = 0; i < 4; i++) {
+            alpha[i] = c == 3 ? sum[i] : alpha[i];
+            result[i * CHANNELS + c] =
+                Shape::STRAIGHT && c < 3 ? straight_sample<Sample>(sum[i], alpha[i]) : sum[i];
+        }
+    }
+    samples_of<Sample, VECTOR> vector[4 * CHANNELS / VECTOR];
+#pragma unroll
+    for (int i = 0; i < 4 * CHANNELS; i += 2)
+        store_pair(&vector[i / VECTOR].sample[i % VECTOR], result[i], result[i + 1]);
+    if (count >= 4 * CHANNELS) {
+#pragma unroll
+        for (int i = 0; i < 4 * CHANNELS / VECTOR; i++)
+            ((samples_of<Sample, VECTOR> *)to)[i] = vector[i];
+        return;
     }
 #pragma unroll
-    for (int i = 0; i < CHANNELS; i++) {
-        if (x + 4 <= p.width)
-            ((samples_of<Sample, 4> *)to)[i] = result[i];
-#pragma unroll
-        for (int j = 4 * i; x + 4 > p.width && j < 4 * i + 4; j++) {
-            if (j < (p.width - x) * CHANNELS)
-                to[j] = result[i].sample[j % 4];
-        }
+    for (int i = 0; i < 4 * CHANNELS; i++) {
+        if (i < count)
+            to[i] = vector[i / VECTOR].sample[i % VECTOR];
     }
 }
 
@@ -521,10 +546,10 @@ __global__ void __launch_bounds__(STRIP16_THREADS, 4)
             if (x >= p.width || first + row >= lines)
                 continue;
             const float *const from = planes + row * Shape::ROW + Shape::FIRST + 4 * stretch;
-            if constexpr (Shape::STRAIGHT != 0)
-                blur_strip_straight<Shape>(args, from, x, y);
-            else if constexpr (Shape::FLOATS)
+            if constexpr (Shape::FLOATS)
                 blur_strip_floats<Shape>(args, from, x, y);
+            else if constexpr (Shape::STRAIGHT != 0)
+                blur_strip_straight<Shape>(args, from, x, y);
             else
                 blur_strip_samples<Shape>(args, from, x, y);
         }

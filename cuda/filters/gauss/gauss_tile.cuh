@@ -177,7 +177,9 @@ static __device__ __forceinline__ void finish_row(const Args &args, const float 
         (const Sample *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
     float v[STRETCH];
     memcpy(v, sum, sizeof v);
-    args.finish.end(v, in + (long long)x * p.channels + channel, p.channels, p.width - x);
+    args.finish.template end<false>(v, [&](int i) {
+        return float_of(in[(long long)min(x + i, p.width - 1) * p.channels + channel]);
+    });
 #pragma unroll
     for (int i = 0; i < STRETCH; i++)
         store_float(to + i * p.channels, v[i]);

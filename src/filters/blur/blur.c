@@ -67,7 +67,7 @@ static enum gf_fusing blur_fuses(const void *params)
 {
     const int radius = blur_radius(params);
     const int tables = radius <= GF_GAUSS_FUSED_MAX ? GF_FUSES_BOTH : GF_FUSES_NOTHING;
-    return (enum gf_fusing)(tables | (radius <= GF_GAUSS_STRIP_MAX ? GF_FUSES_ALPHA : 0));
+    return (enum gf_fusing)(tables | gf_gauss_fuses(radius));
 }
 
 extern gf_launcher gf_blur_cuda, gf_blur_stacked_cuda, gf_blur_fused_cuda, gf_blur_floats_cuda;

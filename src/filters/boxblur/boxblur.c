@@ -351,11 +351,14 @@ static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
     return is_one_kernel ? 0 : gf_box_device_pitch(stage->in, radius) * (size_t)rows;
 }
 
-/* The kernels for small windows convert straight RGBA themselves. */
+/* The kernels for small windows convert straight RGBA themselves; those of floats take smaller ones
+ * than those of integers. */
 static enum gf_fusing boxblur_fuses(const void *params)
 {
     const int radius = boxblur_radius(params);
-    return radius >= 1 && radius <= GF_BOX_SMALL_MAX ? GF_FUSES_ALPHA : GF_FUSES_NOTHING;
+    const int fuses = (radius <= GF_BOX_SMALL_MAX ? GF_FUSES_ALPHA : 0) |
+                      (radius <= GF_GAUSS_STRIP_MAX ? GF_FUSES_FLOAT_ALPHA : 0);
+    return radius >= 1 ? (enum gf_fusing)fuses : GF_FUSES_NOTHING;
 }
 
 extern gf_launcher gf_boxblur_cuda, gf_boxblur_fused_cuda, gf_boxblur_floats_cuda;

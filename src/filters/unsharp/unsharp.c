@@ -108,7 +108,7 @@ static void unsharp_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 static enum gf_fusing unsharp_fuses(const void *params)
 {
-    return unsharp_radius(params) <= GF_GAUSS_STRIP_MAX ? GF_FUSES_ALPHA : GF_FUSES_NOTHING;
+    return gf_gauss_fuses(unsharp_radius(params));
 }
 
 extern gf_launcher gf_unsharp_cuda, gf_unsharp_fused_cuda, gf_unsharp_floats_cuda;

@@ -57,6 +57,12 @@ size_t gf_gauss_mid_pitch(struct gf_format format);
 /* The largest radius with which one kernel blurs pictures of 16 bits or of floats without scratch
  * memory. */
 enum { GF_GAUSS_STRIP_MAX = 6 };
+/* Returns whether that kernel reads straight RGBA itself. */
+static inline enum gf_fusing gf_gauss_fuses(int radius)
+{
+    return radius <= GF_GAUSS_STRIP_MAX ? (enum gf_fusing)(GF_FUSES_ALPHA | GF_FUSES_FLOAT_ALPHA)
+                                        : GF_FUSES_NOTHING;
+}
 
 /* The kernel for tensor cores takes 8-bit pictures without alpha, with a radius up to
  * GF_GAUSS_TENSOR_MAX and a sigma from GF_GAUSS_TENSOR_SIGMA_MIN on; with a smaller one only the
