@@ -1,6 +1,7 @@
 /* What stencils do as they load and store samples: look-ups in tables, and conversions of alpha. */
 #pragma once
 
+#include "cuda/common/floats.cuh"
 #include "cuda/common/launch.cuh"
 #include "cuda/common/stencil.cuh"
 #include "cuda/common/view_pair.cuh"
@@ -18,6 +19,7 @@
 template <bool BEFORE_, bool AFTER_> struct fuse {
     static constexpr bool BEFORE = BEFORE_, AFTER = AFTER_;
     static constexpr int STRAIGHT = 0;
+    static constexpr bool FLOATS = false;
 };
 typedef fuse<false, false> fuse_none;
 
@@ -201,4 +203,76 @@ template <class PIXEL> static __device__ __forceinline__ PIXEL straightened(uint
     } else {
         return make_uint2(joined(v[0], v[1]), __byte_perm(__float_as_uint(v[2]), pixel.y, 0x7610));
     }
+}
+
+/* Returns v / alpha for halves, so near the quotient that it is rounded to the same half: the
+ * quotient is half way between two halves, and then exact here, or 2^-23 of itself away from
+ * there. `inverse` is 1 / alpha. Of infinite numbers the remainder is NaN, and of -0 it is 0. */
+static __device__ __forceinline__ float half_quotient(float v, float alpha, float inverse)
+{
+    const float near = v * inverse, rest = fmaf(-near, alpha, v);
+    return fabsf(rest) > 0.0f ? fmaf(rest, inverse, near) : near;
+}
+
+/* Multiplies colours of RGBA of floats in words by alpha, or divides them, as the planner's stages
+ * do (pixel/point/point_floats.h). */
+template <class Sample, bool DIVIDES, int WORDS>
+static __device__ __forceinline__ void convert_alpha(unsigned (&word)[WORDS])
+{
+    constexpr int COUNT = 4 * WORDS / (int)sizeof(Sample);
+    float v[COUNT];
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        v[i] = float_in<Sample>(word, i);
+#pragma unroll
+    for (int i = 0; i + 3 < COUNT; i += 4) {
+        const float alpha = v[i + 3], inverse = sizeof(Sample) == 4 ? 0.0f : reciprocal_near(alpha);
+#pragma unroll
+        for (int c = i; c < i + 3; c++)
+            v[c] = !DIVIDES              ? v[c] * alpha
+                   : alpha == 0.0f       ? 0.0f
+                   : sizeof(Sample) == 4 ? v[c] / alpha
+                                         : half_quotient(v[c], alpha, inverse);
+    }
+    pack_floats<Sample>(v, word);
+}
+
+/* No tables; the samples are floats, of which the kernel gets the bits (bits_of) or, with KEYS,
+ * keys. With ALPHA the picture is straight RGBA. */
+template <class Sample, bool KEYS, bool ALPHA> struct fuse_floats : fuse_none {
+    static constexpr bool FLOATS = true;
+
+    template <int WORDS> static __device__ __forceinline__ void load(unsigned (&word)[WORDS])
+    {
+        if constexpr (ALPHA)
+            convert_alpha<Sample, false>(word);
+#pragma unroll
+        for (int w = 0; w < WORDS && KEYS; w++)
+            word[w] = keys_of<Sample>(word[w]);
+    }
+    static __device__ __forceinline__ void store(unsigned (&word)[4])
+    {
+#pragma unroll
+        for (int w = 0; w < 4 && KEYS; w++)
+            word[w] = floats_of_keys<Sample>(word[w]);
+        if constexpr (ALPHA)
+            convert_alpha<Sample, true>(word);
+    }
+};
+
+/* Calls function(sample, n, fuse) for a picture of floats: with a sample, the number of channels as
+ * a compile-time constant, and fuse_floats. */
+template <bool KEYS, class Function>
+static int for_float_stencil(const struct view_pair &p, const Function &function)
+{
+    return for_channels(p.channels, [&](auto channels) -> int {
+        constexpr bool MAY_BE_STRAIGHT = decltype(channels)::value == 4;
+        const auto call = [&](auto sample) -> int {
+            typedef decltype(sample) Sample;
+            return p.straight && MAY_BE_STRAIGHT
+                       ? function(sample, channels, fuse_floats<Sample, KEYS, MAY_BE_STRAIGHT>())
+                       : function(sample, channels, fuse_floats<Sample, KEYS, false>());
+        };
+        return p.bits == 16 ? call(__half()) : call(float());
+    });
 }

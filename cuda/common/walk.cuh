@@ -224,6 +224,14 @@ static __device__ __forceinline__ void map_row(const struct strip &strip,
                                                const struct sample_tables<Fuse> &tables,
                                                struct strip_row<BESIDE> *row)
 {
+    if constexpr (Fuse::FLOATS) {
+        unsigned own[4];
+        unpack(row->own, own);
+        Fuse::load(own);
+        Fuse::load(row->beside);
+        row->own = make_uint4(own[0], own[1], own[2], own[3]);
+        return;
+    }
     if (Fuse::STRAIGHT) {
         row->own = premultiplied_words<Fuse::STRAIGHT>(row->own);
 #pragma unroll
@@ -256,11 +264,13 @@ static __device__ __forceinline__ void join_row(const struct strip &strip,
 #pragma unroll
     for (int w = 0; w < 4; w++)
         word[BESIDE + w] = own[w];
+        /* Words beyond the neighbours' own come from words that these have got from theirs. */
 #pragma unroll
     for (int w = 0; w < BESIDE; w++) {
-        const unsigned left = __shfl_up_sync(0xFFFFFFFFu, own[4 - BESIDE + w], 1);
-        const unsigned right = __shfl_down_sync(0xFFFFFFFFu, own[w], 1);
-        word[w] = strip.lane == 0 ? row.beside[w] : left;
+        const int l = BESIDE - 1 - w;
+        const unsigned left = __shfl_up_sync(0xFFFFFFFFu, word[l + 4], 1);
+        const unsigned right = __shfl_down_sync(0xFFFFFFFFu, word[BESIDE + w], 1);
+        word[l] = strip.lane == 0 ? row.beside[l] : left;
         word[BESIDE + 4 + w] = strip.lane == STRIP_LANES - 1 ? row.beside[w] : right;
     }
 }
@@ -282,6 +292,11 @@ static __device__ __forceinline__ void store_row(const struct view_pair &p, stru
                                                  const unsigned word[4])
 {
     uint4 own = look_up(tables.after, make_uint4(word[0], word[1], word[2], word[3]));
+    if constexpr (Fuse::FLOATS) {
+        unsigned floats[4] = {word[0], word[1], word[2], word[3]};
+        Fuse::store(floats);
+        own = make_uint4(floats[0], floats[1], floats[2], floats[3]);
+    }
     if (Fuse::STRAIGHT == 16) {
         const uint2 left = straightened<uint2>(make_uint2(own.x, own.y));
         const uint2 right = straightened<uint2>(make_uint2(own.z, own.w));
@@ -324,7 +339,8 @@ static __device__ __forceinline__ __half2 between(__half2 before, __half2 after)
  * struct of arithmetic, its stencil, and a line that launches it:
  * return walk_strips<my_stencil<CHANNELS>>(p, constants, stream);
  * A stencil for RGBA of 16 bits, a walk_stencil<Sample, 4>, also filters straight RGBA: the walk
- * converts what it loads and what it stores.
+ * converts what it loads and what it stores. With fuse_floats it does so for floats, whose bits or
+ * keys the stencil gets.
  * The walk passes the rows of a strip to the stencil from above to below, with the
  * border on either side and after the look-up tables before the stencil. Each row is loaded during
  * the work on the row before it. The stencil's results go through the tables after it and are
@@ -470,7 +486,7 @@ template <class Stencil, class Fuse = fuse_none>
 static int walk_strips(const struct view_pair &p, const typename Stencil::constants &constants,
                        cudaStream_t stream)
 {
-    if constexpr (Stencil::MAY_BE_STRAIGHT && !Fuse::STRAIGHT) {
+    if constexpr (Stencil::MAY_BE_STRAIGHT && !Fuse::STRAIGHT && !Fuse::FLOATS) {
         if (p.straight == 8)
             return walk_strips<Stencil, fuse_straight<8>>(p, constants, stream);
         if (p.straight)

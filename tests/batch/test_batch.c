@@ -309,7 +309,7 @@ static void test_a_picture_of_floats(void **state)
     struct gf_batch_state batch;
     struct gf_error error = {0};
     reset_world();
-    chain = "blur,median";
+    chain = "blur,median=3";
     FILE *const file = fopen(in_folder("in/05a.pfm"), "wb");
     assert_non_null(file);
     fputs("PF\n2 2\n-1\n", file);

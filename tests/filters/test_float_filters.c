@@ -552,6 +552,17 @@ static void test_devices(void **state)
     assert_true(refused > 0);
     struct gf_chain chain;
     struct gf_plan plan;
+    static const char *const some[] = {"median=2", "median=3",  "sobel=kernel=scharr", "dilate=2",
+                                       "dilate=3", "erode=1:2", "bilateral=20"};
+    for (int i = 0; i < (int)(sizeof some / sizeof *some); i++) {
+        const bool has = i != 1 && i != 4 && i != 5;
+        assert_ok(some[i], gf_chain_parse(some[i], &chain, &error), &error);
+        assert_int_equal(gf_plan_make_for(&chain, floats_of(4, 32), &request, &plan, &error),
+                         has ? GF_OK : GF_ERROR_UNAVAILABLE);
+        if (has)
+            gf_plan_free(&plan);
+        gf_chain_free(&chain);
+    }
     assert_ok("chain", gf_chain_parse("crop=w=5,blur:variant=tiled", &chain, &error), &error);
     assert_int_equal(gf_plan_make_for(&chain, floats_of(3, 16), &request, &plan, &error),
                      GF_ERROR_UNFIT);

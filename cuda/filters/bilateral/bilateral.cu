@@ -323,7 +323,7 @@ constexpr int THREADS = TILE_COLUMNS * TILE_THREADS_Y;
 constexpr int STRIP_FLOATS = 8192;
 constexpr float NO_WEIGHT = -1e30f; /* an exponent for which the power of two is 0 */
 
-template <int CHANNELS>
+template <bool FLOATS, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilateral_args args)
 {
     const struct view_pair &p = args.p;
@@ -347,14 +347,15 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
 #pragma unroll
         for (int k = 0; k < 2; k++) {
             if (x < p.width && y + k < end)
-                centre[k] = load_pixel<CHANNELS>(p, x, y + k);
+                centre[k] = load_pixel<CHANNELS, FLOATS>(p, x, y + k);
         }
         for (int top = y0 - radius; top <= last; top += strip_rows) {
             const int rows = min(strip_rows, last + 1 - top);
             __syncthreads();
             for (int i = ty; i < rows; i += TILE_THREADS_Y) {
                 for (int j = tx; j < columns; j += TILE_COLUMNS)
-                    strip[i * columns + j] = load_pixel<CHANNELS>(p, x0 - radius + j, top + i);
+                    strip[i * columns + j] =
+                        load_pixel<CHANNELS, FLOATS>(p, x0 - radius + j, top + i);
             }
             __syncthreads();
             const int from = max(0, y - radius - top), to = min(rows - 1, y + 1 + radius - top);
@@ -369,8 +370,10 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
                 for (int dx = -radius; dx <= radius; dx++) {
                     const pixel_type tap = row[dx];
                     const float beside = space[abs(dx)];
-                    sum[0].add_tap(centre[0], tap, beside + above, args.colour, power_of_two());
-                    sum[1].add_tap(centre[1], tap, beside + below, args.colour, power_of_two());
+                    sum[0].template add_tap<FLOATS>(centre[0], tap, beside + above, args.colour,
+                                                    power_of_two());
+                    sum[1].template add_tap<FLOATS>(centre[1], tap, beside + below, args.colour,
+                                                    power_of_two());
                 }
                 total[0].add(sum[0]);
                 total[1].add(sum[1]);
@@ -383,7 +386,7 @@ static __global__ void __launch_bounds__(THREADS) bilateral_kernel(struct bilate
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
                 centre[k].v[c] += total[k].colour[c] / total[k].weight;
-            store_pixel<CHANNELS>(p, x, y + k, centre[k]);
+            store_pixel<CHANNELS, FLOATS>(p, x, y + k, centre[k]);
         }
     }
 }
@@ -393,7 +396,7 @@ enum { SMALL_RADIUS_MAX = 6 };
 
 /* Adds the taps of one row of the window to the sums of the pixels (the first, the second or both)
  * whose windows contain the row. */
-template <int CHANNELS, int RADIUS, bool FIRST, bool SECOND>
+template <bool FLOATS, int CHANNELS, int RADIUS, bool FIRST, bool SECOND>
 static __device__ __forceinline__ void
 add_row(const struct colours<CHANNELS> *row, const struct colours<CHANNELS> centre[2],
         const float beside[RADIUS + 1], float above, float below, float colour,
@@ -406,9 +409,9 @@ add_row(const struct colours<CHANNELS> *row, const struct colours<CHANNELS> cent
         const struct colours<CHANNELS> tap = row[dx];
         const float space = beside[dx < 0 ? -dx : dx];
         if (FIRST)
-            sum[0].add_tap(centre[0], tap, space + above, colour, power_of_two());
+            sum[0].template add_tap<FLOATS>(centre[0], tap, space + above, colour, power_of_two());
         if (SECOND)
-            sum[1].add_tap(centre[1], tap, space + below, colour, power_of_two());
+            sum[1].template add_tap<FLOATS>(centre[1], tap, space + below, colour, power_of_two());
     }
     if (FIRST)
         total[0].add(sum[0]);
@@ -416,7 +419,7 @@ add_row(const struct colours<CHANNELS> *row, const struct colours<CHANNELS> cent
         total[1].add(sum[1]);
 }
 
-template <int CHANNELS, int RADIUS>
+template <bool FLOATS, int CHANNELS, int RADIUS>
 static __global__ void __launch_bounds__(THREADS) bilateral_small_kernel(struct bilateral_args args)
 {
     const struct view_pair &p = args.p;
@@ -437,7 +440,8 @@ static __global__ void __launch_bounds__(THREADS) bilateral_small_kernel(struct 
         /* The second pixel of the last pair may be below the rows of the result: then one row of
          * its window is not loaded, and its result is not written. */
         for (int i = threadIdx.x; i < lines * COLUMNS; i += THREADS)
-            tile[i] = load_pixel<CHANNELS>(p, x0 - RADIUS + i % COLUMNS, y0 - RADIUS + i / COLUMNS);
+            tile[i] = load_pixel<CHANNELS, FLOATS>(p, x0 - RADIUS + i % COLUMNS,
+                                                   y0 - RADIUS + i / COLUMNS);
         __syncthreads();
         if (x >= p.width || y >= end)
             continue;
@@ -449,16 +453,17 @@ static __global__ void __launch_bounds__(THREADS) bilateral_small_kernel(struct 
             beside[i] = space[i];
         struct sums<CHANNELS> total[2] = {
         };
-        add_row<CHANNELS, RADIUS, true, false>(row, centre, beside, beside[RADIUS], 0.0f,
-                                               args.colour, total);
+        add_row<FLOATS, CHANNELS, RADIUS, true, false>(row, centre, beside, beside[RADIUS], 0.0f,
+                                                       args.colour, total);
 #pragma unroll 1
         for (int i = 1; i <= 2 * RADIUS; i++) {
             row += COLUMNS;
-            add_row<CHANNELS, RADIUS, true, true>(row, centre, beside, space[abs(i - RADIUS)],
-                                                  space[abs(i - 1 - RADIUS)], args.colour, total);
+            add_row<FLOATS, CHANNELS, RADIUS, true, true>(
+                row, centre, beside, space[abs(i - RADIUS)], space[abs(i - 1 - RADIUS)],
+                args.colour, total);
         }
-        add_row<CHANNELS, RADIUS, false, true>(row + COLUMNS, centre, beside, 0.0f, beside[RADIUS],
-                                               args.colour, total);
+        add_row<FLOATS, CHANNELS, RADIUS, false, true>(row + COLUMNS, centre, beside, 0.0f,
+                                                       beside[RADIUS], args.colour, total);
 #pragma unroll
         for (int k = 0; k < 2; k++) {
             pixel_type result = centre[k];
@@ -466,43 +471,46 @@ static __global__ void __launch_bounds__(THREADS) bilateral_small_kernel(struct 
             for (int c = 0; c < CHANNELS; c++)
                 result.v[c] += total[k].colour[c] / total[k].weight;
             if (y + k < end)
-                store_pixel<CHANNELS>(p, x, y + k, result);
+                store_pixel<CHANNELS, FLOATS>(p, x, y + k, result);
         }
     }
 }
 
-template <int CHANNELS, int RADIUS>
+template <bool FLOATS, int CHANNELS, int RADIUS>
 static bool launch_small(const struct bilateral_args &args, dim3 grid, cudaStream_t stream)
 {
     if (args.radius == RADIUS) {
-        bilateral_small_kernel<CHANNELS, RADIUS><<<grid, THREADS, 0, stream>>>(args);
+        bilateral_small_kernel<FLOATS, CHANNELS, RADIUS><<<grid, THREADS, 0, stream>>>(args);
         return true;
     }
     if constexpr (RADIUS < SMALL_RADIUS_MAX)
-        return launch_small<CHANNELS, RADIUS + 1>(args, grid, stream);
+        return launch_small<FLOATS, CHANNELS, RADIUS + 1>(args, grid, stream);
     return false;
 }
 
-template <int CHANNELS>
+template <bool FLOATS, int CHANNELS>
 static int launch_tiles(const struct bilateral_args &args, cudaStream_t stream)
 {
     const struct view_pair &p = args.p;
     const int strips = (p.rows + TILE_ROWS - 1) / TILE_ROWS;
     const dim3 grid((p.width + TILE_COLUMNS - 1) / TILE_COLUMNS,
                     strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);
-    if (!launch_small<CHANNELS, 1>(args, grid, stream))
-        bilateral_kernel<CHANNELS><<<grid, THREADS, 0, stream>>>(args);
+    if (!launch_small<FLOATS, CHANNELS, 1>(args, grid, stream))
+        bilateral_kernel<FLOATS, CHANNELS><<<grid, THREADS, 0, stream>>>(args);
     return cudaGetLastError();
 }
 
-extern "C" int gf_bilateral_tiled_cuda(const struct gf_launch *launch)
+template <bool FLOATS> static int launch_tiled(const struct gf_launch *launch)
 {
     const struct bilateral_args args = bilateral_args_of(launch);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     return for_channels(args.p.channels, [&](auto channels) {
-        return launch_tiles<decltype(channels)::value>(args, stream);
+        return launch_tiles<FLOATS, decltype(channels)::value>(args, stream);
     });
 }
+
+GF_LAUNCHES(gf_bilateral_tiled_cuda, launch_tiled<false>(launch))
+GF_LAUNCHES(gf_bilateral_floats_cuda, launch_tiled<true>(launch))
 
 extern "C" int gf_bilateral_cuda(const struct gf_launch *launch)
 {

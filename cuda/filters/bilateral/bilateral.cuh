@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "base/elementary.h"
+#include "cuda/common/floats.cuh"
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 #include "filters/bilateral/bilateral.h"
@@ -33,7 +34,7 @@ struct power_of_two {
     }
 };
 
-template <int CHANNELS>
+template <int CHANNELS, bool FLOATS = false>
 static __device__ __forceinline__ struct colours<CHANNELS> pixel_at(const struct view_pair &p,
                                                                     int column, int row) {
     struct colours<CHANNELS> pixel = {
@@ -42,23 +43,25 @@ static __device__ __forceinline__ struct colours<CHANNELS> pixel_at(const struct
     const size_t at = (size_t)column * CHANNELS;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
-        pixel.v[c] = p.bits == 8 ? (float)__ldg(from + at + c)
-                                 : (float)__ldg((const uint16_t *)from + at + c);
+        pixel.v[c] = FLOATS        ? p.bits == 16 ? float_of(__ldg((const __half *)from + at + c))
+                                                  : __ldg((const float *)from + at + c)
+                            : p.bits == 8 ? (float)__ldg(from + at + c)
+                                   : (float)__ldg((const uint16_t *)from + at + c);
     return pixel;
 }
 
 /* Returns a pixel of the picture extended by its border. */
-template <int CHANNELS>
+template <int CHANNELS, bool FLOATS = false>
 static __device__ __forceinline__ struct colours<CHANNELS> load_pixel(const struct view_pair &p,
                                                                       int x, int y) {
     const int column = gf_border_index(x, p.width, p.border);
     const int row = gf_border_index(y, p.height, p.border);
     if (column < 0 || row < 0)
         return {};
-    return pixel_at<CHANNELS>(p, column, row);
+    return pixel_at<CHANNELS, FLOATS>(p, column, row);
 }
 
-template <int CHANNELS>
+template <int CHANNELS, bool FLOATS = false>
 static __device__ __forceinline__ void store_pixel(const struct view_pair &p, int x, int y,
                                                    const struct colours<CHANNELS> &pixel)
 {
@@ -66,7 +69,11 @@ static __device__ __forceinline__ void store_pixel(const struct view_pair &p, in
     const size_t at = (size_t)x * CHANNELS;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
-        if (p.bits == 8)
+        if (FLOATS && p.bits == 16)
+            store_float((__half *)to + at + c, pixel.v[c]);
+        else if (FLOATS)
+            store_float((float *)to + at + c, pixel.v[c]);
+        else if (p.bits == 8)
             to[at + c] = (unsigned char)gf_round_sample(pixel.v[c], 255.0f);
         else
             ((uint16_t *)to)[at + c] = (uint16_t)gf_round_sample(pixel.v[c], 65535.0f);
@@ -78,7 +85,8 @@ static __device__ __forceinline__ void store_pixel(const struct view_pair &p, in
 template <int CHANNELS> struct sums {
     float weight, colour[CHANNELS];
 
-    template <class Power>
+    /* Of floats a weight below 2^-126 is 0, also times an infinite difference. */
+    template <bool FLOATS = false, class Power>
     __device__ __forceinline__ void add_tap(const struct colours<CHANNELS> &centre,
                                             const struct colours<CHANNELS> &tap, float space,
                                             float colour_factor, const Power &power)
@@ -92,7 +100,14 @@ template <int CHANNELS> struct sums {
                 distance = c ? fmaf(difference[c], difference[c], distance)
                              : difference[c] * difference[c];
         }
-        const float w = power(fmaf(distance, colour_factor, space));
+        const float exponent = fmaf(distance, colour_factor, space);
+        float w = power(exponent);
+        if (FLOATS) {
+            w = gf_select(exponent, -126.0f, w, 0.0f);
+#pragma unroll
+            for (int c = 0; c < CHANNELS; c++)
+                difference[c] = gf_select(exponent, -126.0f, difference[c], 0.0f);
+        }
         weight += w;
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)

@@ -340,7 +340,10 @@ extern "C" int gf_convolve_tiled_cuda(const struct gf_launch *launch)
 
 extern "C" int gf_convolve_floats_cuda(const struct gf_launch *launch)
 {
-    return launch_planes(launch, (const struct gf_convolve *)launch->stage->constants);
+    const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
+    return small_fits(convolve, launch->in.format) ? launch_small_floats(launch, convolve)
+           : launch->straight                      ? (int)cudaErrorNotSupported
+                                                   : launch_planes(launch, convolve);
 }
 
 extern "C" int gf_convolve_tensor_cuda(const struct gf_launch *launch)

@@ -25,10 +25,10 @@ static __device__ __forceinline__ unsigned near_end(float sum, float scale, floa
     return __float_as_uint(__fmaf_rz(__saturatef(__fmaf_rn(sum, scale, end)), 255.0f, 32768.5f));
 }
 
-/* Convolution of 8-bit pictures without alpha, and of 16-bit pictures, with matrices up to 5x5,
- * which are padded with zeros to 3x3 or 5x5. The sums stay in registers: row i of the picture is
- * multiplied by row j of the matrix for output row i - j, so that each sum takes its products row
- * by row and from left to right, as on the CPU. */
+/* Convolution of 8-bit pictures without alpha, of 16-bit pictures, and of floats, with matrices up
+ * to 5x5, which are padded with zeros to 3x3 or 5x5. The sums stay in registers: row i of the
+ * picture is multiplied by row j of the matrix for output row i - j, so that each sum takes its
+ * products row by row and from left to right, as on the CPU. */
 
 enum { SMALL_SIDE_MAX = 5 };
 
@@ -49,7 +49,12 @@ template <class Sample, int BESIDE, int HALO>
 static __device__ __forceinline__ void widen(const unsigned word[4 + 2 * BESIDE],
                                              float v[STRIP_CHUNK / sizeof(Sample) + 2 * HALO])
 {
-    if constexpr (sizeof(Sample) == 2) {
+    if constexpr (is_float_type<Sample>::value) {
+        constexpr int COUNT = STRIP_CHUNK / (int)sizeof(Sample);
+#pragma unroll
+        for (int i = 0; i < COUNT + 2 * HALO; i++)
+            v[i] = float_in<Sample>(word, i + BESIDE * COUNT / 4 - HALO);
+    } else if constexpr (sizeof(Sample) == 2) {
 #pragma unroll
         for (int i = 0; i < STRIP_CHUNK / 2 + 2 * HALO; i++) {
             const int at = i + 2 * BESIDE - HALO;
@@ -81,8 +86,12 @@ static __device__ __forceinline__ void add_products(const float weight[SIDE],
             const float sample = v[i + k * CHANNELS], so_far = k        ? sum[i]
                                                                : before ? before[i]
                                                                         : 0.0f;
-            sum[i] = WAY != CONVOLVE_APART ? __fmaf_rn(weight[k], sample, so_far)
-                                           : so_far + weight[k] * sample;
+            if (WAY == CONVOLVE_FLOATS && weight[k] == 0.0f)
+                sum[i] = so_far;
+            else
+                sum[i] = WAY == CONVOLVE_APART || WAY == CONVOLVE_FLOATS
+                             ? so_far + weight[k] * sample
+                             : __fmaf_rn(weight[k], sample, so_far);
         }
     }
 }
@@ -123,6 +132,18 @@ static __device__ __forceinline__ void finish_row(const struct small_args &args,
         out[w] = __byte_perm(__byte_perm(result[0], result[1], 0x0040),
                              __byte_perm(result[2], result[3], 0x0040), 0x5410);
     }
+}
+
+/* Does so for floats, of which no sum is too large or too small. */
+template <class Float, int COUNT>
+static __device__ __forceinline__ void finish_floats(const struct small_args &args,
+                                                     const float (&sum)[COUNT], unsigned (&out)[4])
+{
+    float v[COUNT];
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        v[i] = (args.divide ? sum[i] / args.divisor : sum[i] * args.inverse) + args.bias;
+    pack_floats<Float>(v, out);
 }
 
 /* Rounds both ends of the intervals around a row's sums. A byte of `doubt` is not 0 if the two
@@ -220,7 +241,7 @@ settle_doubts(const struct small_args &args, const Walk &walk, int line, const u
 /* The stencil has a loop of its own, so that the first rows, which few rows of the matrix multiply,
  * use the same code as the others. */
 template <class Sample, int REACH_, int CHANNELS, convolve_way WAY>
-struct convolve_small : walk_stencil<Sample, CHANNELS> {
+struct convolve_small : walk_stencil<typename bits_of<Sample>::type, CHANNELS> {
     static constexpr int REACH = REACH_, SIDE = 2 * REACH + 1, HALO = REACH * CHANNELS;
     static constexpr int COUNT = STRIP_CHUNK / (int)sizeof(Sample);
     static constexpr int BESIDE = (HALO * (int)sizeof(Sample) + 3) / 4, BLOCKS = 4;
@@ -272,12 +293,16 @@ struct convolve_small : walk_stencil<Sample, CHANNELS> {
                 continue;
             if constexpr (WAY == CONVOLVE_NEAR)
                 finish_near(args.near, sum[SIDE - 1], out, doubt);
+            else if constexpr (WAY == CONVOLVE_FLOATS)
+                finish_floats<Sample>(args, sum[SIDE - 1], out);
             else
                 finish_row(args, sum[SIDE - 1], out);
             if (CHANNELS % 2 == 0 && args.keep_alpha) {
+                constexpr int PIXEL = CHANNELS % 2 ? 4 : CHANNELS * (int)sizeof(Sample) / 4;
 #pragma unroll
-                for (int w = 1; w < 4; w += 2)
-                    out[w] = __byte_perm(out[w], middle[0][w], 0x7610);
+                for (int w = PIXEL - 1; w < 4; w += PIXEL)
+                    out[w] =
+                        __byte_perm(out[w], middle[0][w], sizeof(Sample) == 4 ? 0x7654 : 0x7610);
             }
             walk.store(out);
             const bool any = (doubt[0] | doubt[1] | doubt[2] | doubt[3]) != 0;
@@ -297,8 +322,8 @@ static inline bool small_fits(const struct gf_convolve *convolve, struct gf_form
 {
     int exponent;
     return convolve->width <= SMALL_SIDE_MAX && convolve->height <= SMALL_SIDE_MAX &&
-           (format.channels % 2 == 1 ||
-            (format.channels == 4 && format.bits == 16 && convolve->bias == 0.0f)) &&
+           (format.channels % 2 == 1 || ((format.channels == 4 || gf_is_float(format)) &&
+                                         format.bits >= 16 && convolve->bias == 0.0f)) &&
            frexpf(fabsf(convolve->divisor), &exponent) != 1.0f - 1.0f / 16777216.0f &&
            gf_convolve_is_normal(convolve);
 }
@@ -358,6 +383,23 @@ static int launch_small_16(const struct gf_launch *launch, const struct gf_convo
     return p.channels == 1   ? walk_strips<convolve_small<wide, REACH, 1, WAY>>(p, args, stream)
            : p.channels == 3 ? walk_strips<convolve_small<wide, REACH, 3, WAY>>(p, args, stream)
                              : walk_strips<convolve_small<wide, REACH, 4, WAY>>(p, args, stream);
+}
+
+static int launch_small_floats(const struct gf_launch *launch, const struct gf_convolve *convolve)
+{
+    const struct view_pair p = view_pair_of(launch, convolve->border);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const int reach = convolve->width <= 3 && convolve->height <= 3 ? 1 : 2;
+    const struct small_args args = small_args_of(convolve, reach, 1.0f);
+    return for_float_stencil<false>(p, [&](auto sample, auto channels, auto fuse) -> int {
+        typedef decltype(sample) Float;
+        typedef decltype(fuse) Fuse;
+        constexpr int CHANNELS = decltype(channels)::value;
+        constexpr convolve_way WAY = CONVOLVE_FLOATS;
+        return reach == 1
+                   ? walk_strips<convolve_small<Float, 1, CHANNELS, WAY>, Fuse>(p, args, stream)
+                   : walk_strips<convolve_small<Float, 2, CHANNELS, WAY>, Fuse>(p, args, stream);
+    });
 }
 
 template <convolve_way WAY, class Fuse>

@@ -6,32 +6,54 @@
 #include "cuda/common/walk.cuh"
 
 /* Medians of 3x3 windows by networks of minima and maxima, in a walk down strips
- * (cuda/common/walk.cuh). A word holds two samples of the same column, two rows apart. From sm_90
- * on the minimum or maximum of two such words is one instruction. */
-#define NET static __device__ __forceinline__
-#define NET_TYPE uint32_t
-#define NET_MIN(a, b) __vminu2(a, b)
-#define NET_MAX(a, b) __vmaxu2(a, b)
+ * (cuda/common/walk.cuh). A word holds two samples of the same column, two rows apart, or one key
+ * of a float of 32 bits. From sm_90 on the minimum or maximum of two words is one instruction. */
+template <class Sample> struct median_word {
+    static constexpr int SAMPLES = 2;
+    static constexpr int STEP = 2 * SAMPLES; /* the number of rows that are computed together */
+    typedef uint32_t type;
+};
+template <> struct median_word<int> {
+    static constexpr int SAMPLES = 1, STEP = 2;
+    typedef int type;
+};
+
+/* Return the lesser and the greater samples of two words. */
+template <class Word> static __device__ __forceinline__ Word lesser(Word a, Word b)
+{
+    return (Word)-1 < 0 ? (Word)min((int)a, (int)b) : (Word)__vminu2(a, b);
+}
+
+template <class Word> static __device__ __forceinline__ Word greater(Word a, Word b)
+{
+    return (Word)-1 < 0 ? (Word)max((int)a, (int)b) : (Word)__vmaxu2(a, b);
+}
+
+#define NET template <class Word> static __device__ __forceinline__
+#define NET_TYPE Word
+#define NET_MIN(a, b) lesser(a, b)
+#define NET_MAX(a, b) greater(a, b)
 #define NET_NAME(name) name
 #include "filters/median/median_net.h"
-
-constexpr int STEP = 4; /* the number of rows that are computed together */
 
 /* The positions of a lane's samples in the words of a row. */
 template <class Sample, int CHANNELS> struct strip_layout {
     static constexpr int PER_WORD = 4 / sizeof(Sample);
-    static constexpr int BESIDE = CHANNELS > PER_WORD ? 2 : 1;
+    static constexpr int BESIDE = (CHANNELS * (int)sizeof(Sample) + 3) / 4;
     static constexpr int WORDS = 4 + 2 * BESIDE;
     static constexpr int FIRST = BESIDE * PER_WORD; /* the index of the lane's first own sample */
-    static constexpr int COUNT = 4 * PER_WORD;
+    static constexpr int COUNT = 4 * PER_WORD, STEP = median_word<Sample>::STEP;
+    typedef typename median_word<Sample>::type word;
 };
 
-/* Returns samples i of two rows in one word. A sample of 8 bits is in both bytes of its half, so
- * that a comparison of halves compares only the samples. */
+/* Returns samples i of two rows in one word, or of one row. A sample of 8 bits is in both bytes of
+ * its half, so that a comparison of halves compares only the samples. */
 template <class Sample>
-static __device__ __forceinline__ uint32_t pair_of(const uint32_t *row, const uint32_t *other,
-                                                   int i)
+static __device__ __forceinline__ typename median_word<Sample>::type
+pair_of(const uint32_t *row, const uint32_t *other, int i)
 {
+    if constexpr (sizeof(Sample) == 4)
+        return (int)row[i];
     const uint32_t bytes =
         sizeof(Sample) == 1 ? (i % 4) * 0x1111 + 0x4400 : (i % 2) * 0x2222 + 0x5410;
     return __byte_perm(row[i * sizeof(Sample) / 4], other[i * sizeof(Sample) / 4], bytes);
@@ -39,37 +61,40 @@ static __device__ __forceinline__ uint32_t pair_of(const uint32_t *row, const ui
 
 /* Returns the median of the middle samples of three columns; the middle column is number `column`
  * of its channel. The comparison of two of the samples is used for the neighbouring window, too. */
-static __device__ __forceinline__ uint32_t middle_of(uint32_t left, uint32_t middle, uint32_t right,
-                                                     int column)
+template <class Word>
+static __device__ __forceinline__ Word middle_of(Word left, Word middle, Word right, int column)
 {
     return column % 2 ? net_middle(left, middle, right) : net_middle(middle, right, left);
 }
 
 /* Computes the medians of rows 1 to 4 of the six rows. The lower halves of result[0] and result[1]
- * have rows 1 and 2, the upper halves rows 3 and 4. */
+ * have rows 1 and 2, the upper halves rows 3 and 4. Of words with one sample there are four rows,
+ * and two results. */
 template <class Sample, int CHANNELS, class Layout>
-static __device__ __forceinline__ void median_pairs(const uint32_t (&rows)[STEP + 2][Layout::WORDS],
-                                                    uint32_t (&result)[2][Layout::COUNT])
+static __device__ __forceinline__ void
+median_pairs(const uint32_t (&rows)[Layout::STEP + 2][Layout::WORDS],
+             typename Layout::word (&result)[2][Layout::COUNT])
 {
-    constexpr int FIRST = Layout::FIRST, COUNT = Layout::COUNT;
-    uint32_t rank[2][FIRST + COUNT + CHANNELS][3];
+    constexpr int FIRST = Layout::FIRST, COUNT = Layout::COUNT, APART = Layout::STEP - 2;
+    typedef typename Layout::word Word;
+    Word rank[2][FIRST + COUNT + CHANNELS][3];
 #pragma unroll
     for (int i = FIRST - CHANNELS; i < FIRST + COUNT + CHANNELS; i++) {
-        uint32_t v[4];
+        Word v[4];
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            v[k] = pair_of<Sample>(rows[k], rows[k + 2], i);
+            v[k] = pair_of<Sample>(rows[k], rows[k + APART], i);
         net_sort3_twice(v, rank[0][i], rank[1][i]);
     }
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
 #pragma unroll
         for (int k = 0; k < 2; k++) {
-            const uint32_t *const left = rank[k][FIRST + i - CHANNELS];
-            const uint32_t *const here = rank[k][FIRST + i];
-            const uint32_t *const right = rank[k][FIRST + i + CHANNELS];
-            const uint32_t low = __vmaxu2(__vmaxu2(left[0], here[0]), right[0]);
-            const uint32_t high = __vminu2(__vminu2(left[2], here[2]), right[2]);
+            const Word *const left = rank[k][FIRST + i - CHANNELS];
+            const Word *const here = rank[k][FIRST + i];
+            const Word *const right = rank[k][FIRST + i + CHANNELS];
+            const Word low = greater(greater(left[0], here[0]), right[0]);
+            const Word high = lesser(lesser(left[2], here[2]), right[2]);
             result[k][i] =
                 net_middle(low, middle_of(left[1], here[1], right[1], i / CHANNELS), high);
         }
@@ -77,8 +102,8 @@ static __device__ __forceinline__ void median_pairs(const uint32_t (&rows)[STEP 
 }
 
 /* Packs the lane's words of the upper or the lower of the two rows that `result` holds. */
-template <class Sample, int COUNT>
-static __device__ __forceinline__ void pack_row(const uint32_t (&result)[COUNT], bool is_lower,
+template <class Sample, class Word, int COUNT>
+static __device__ __forceinline__ void pack_row(const Word (&result)[COUNT], bool is_lower,
                                                 uint32_t (&out)[4])
 {
 #pragma unroll
@@ -87,29 +112,32 @@ static __device__ __forceinline__ void pack_row(const uint32_t (&result)[COUNT],
             const uint32_t left = __byte_perm(result[4 * w], result[4 * w + 1], 0x7351);
             const uint32_t right = __byte_perm(result[4 * w + 2], result[4 * w + 3], 0x7351);
             out[w] = __byte_perm(left, right, is_lower ? 0x7632 : 0x5410);
+        } else if constexpr (sizeof(Sample) == 4) {
+            out[w] = (unsigned)result[w];
         } else {
             out[w] = __byte_perm(result[2 * w], result[2 * w + 1], is_lower ? 0x7632 : 0x5410);
         }
     }
 }
 
-template <class Sample, int CHANNELS> struct median_of_nine : walk_stencil<Sample, CHANNELS> {
+template <class Sample, int CHANNELS, int BLOCKS_ = 4>
+struct median_of_nine : walk_stencil<Sample, CHANNELS> {
     typedef strip_layout<Sample, CHANNELS> layout;
     static constexpr int BESIDE = layout::BESIDE, WORDS = layout::WORDS;
-    static constexpr int ROWS = 12, STEP = ::STEP, PERIOD = STEP;
+    static constexpr int ROWS = 12, STEP = layout::STEP, PERIOD = STEP;
     static constexpr bool EARLY = false;
     /* The number of blocks for which the registers do not spill. Before sm_90 the minima and maxima
      * of pairs are several instructions, and take more registers. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
     static constexpr int BLOCKS = 2;
 #else
-    static constexpr int BLOCKS = 4;
+    static constexpr int BLOCKS = BLOCKS_;
 #endif
     struct constants {
     };
 
     uint32_t rows[STEP + 2][WORDS];
-    uint32_t result[2][layout::COUNT];
+    typename layout::word result[2][layout::COUNT];
 
     __device__ __forceinline__ explicit median_of_nine(const constants &)
     {
@@ -136,8 +164,8 @@ template <class Sample, int CHANNELS> struct median_of_nine : walk_stencil<Sampl
 /* Medians of 5x5 windows, four at a time. A thread sorts the four middle samples of each of its
  * columns of six samples, and the threads of a block exchange the sorted samples. Then a thread
  * reads six columns and computes a tile of two by two results. A word holds samples of two tiles,
- * one above the other. The kernel does not use walk.cuh, because a thread owns two columns and
- * shares its sorted samples with other threads. */
+ * one above the other, or one key of a float of 32 bits. The kernel does not use walk.cuh, because
+ * a thread owns two columns and shares its sorted samples with other threads. */
 constexpr int THREADS = 128;
 constexpr int COLUMNS = 2 * THREADS; /* columns of a block, at most */
 constexpr int SIDE = 6;              /* the side of the square that the four windows cover */
@@ -163,23 +191,28 @@ struct plane {
     }
 };
 
-/* A column of the picture, with the rows that two tiles need. */
+/* A column of the picture, with the rows that the tiles of a word need. Floats are keys. */
 template <class Sample> struct column {
+    typedef typename bits_of<Sample>::type Bits;
+    typedef typename median_word<Bits>::type Word;
+    static constexpr int STEP = median_word<Bits>::STEP;
     /* The column's sample in the view's first row; NULL: the border's constant. */
-    const Sample *top;
+    const Bits *top;
     int to; /* the column's place in a plane */
     uint32_t v[STEP + 2 * REACH];
 
     __device__ __forceinline__ void load(int i, long long offset)
     {
-        v[i] = top && offset >= 0 ? __ldg((const Sample *)((const char *)top + offset)) : 0;
+        v[i] = top && offset >= 0 ? (uint32_t)__ldg((const Bits *)((const char *)top + offset)) : 0;
+        if constexpr (is_float_type<Sample>::value)
+            v[i] = keys_of<Sample>(v[i]);
     }
-    __device__ __forceinline__ void sort(uint32_t (&planes)[SIDE][COLUMNS]) const
+    __device__ __forceinline__ void sort(Word (&planes)[SIDE][COLUMNS]) const
     {
-        uint32_t both[SIDE];
+        Word both[SIDE];
 #pragma unroll
         for (int i = 0; i < SIDE; i++)
-            both[i] = v[i] | v[i + 2] << 16;
+            both[i] = STEP == 2 ? v[i] : __byte_perm(v[i], v[i + STEP - 2], 0x5410);
         net_sort4(both + 1);
 #pragma unroll
         for (int i = 0; i < SIDE; i++)
@@ -187,10 +220,11 @@ template <class Sample> struct column {
     }
 };
 
-static __device__ __forceinline__ void make_tile(const uint32_t (&planes)[SIDE][COLUMNS], int even,
-                                                 int odd, uint32_t (&result)[2][2])
+template <class Word>
+static __device__ __forceinline__ void make_tile(const Word (&planes)[SIDE][COLUMNS], int even,
+                                                 int odd, Word (&result)[2][2])
 {
-    uint32_t core[SIDE][4], top[SIDE], bottom[SIDE];
+    Word core[SIDE][4], top[SIDE], bottom[SIDE];
 #pragma unroll
     for (int x = 0; x < SIDE; x++) {
         const int at = (x % 2 ? odd : even) + x / 2;
@@ -205,19 +239,27 @@ static __device__ __forceinline__ void make_tile(const uint32_t (&planes)[SIDE][
 
 /* Stores the part of a tile that is in the picture at `out`: `rows` rows, and one or two pixels of
  * each. */
-template <class Sample>
+template <class Sample, class Word>
 static __device__ __forceinline__ void store_tile(unsigned char *out, size_t pitch, int rows,
                                                   bool two, int channels,
-                                                  const uint32_t (&result)[2][2])
+                                                  const Word (&result)[2][2])
 {
+    typedef typename bits_of<Sample>::type Bits;
 #pragma unroll
-    for (int y = 0; y < STEP; y++) {
+    for (int y = 0; y < median_word<Bits>::STEP; y++) {
         if (y >= rows)
             break;
-        Sample *const row = (Sample *)(out + y * pitch);
-        row[0] = (Sample)(y < 2 ? result[y][0] & 0xffff : result[y - 2][0] >> 16);
+        Bits *const row = (Bits *)(out + y * pitch);
+        uint32_t v[2];
+#pragma unroll
+        for (int x = 0; x < 2; x++) {
+            v[x] = (uint32_t)result[y % 2][x];
+            if constexpr (is_float_type<Sample>::value)
+                v[x] = floats_of_keys<Sample>(v[x]);
+        }
+        row[0] = (Bits)(y < 2 ? v[0] : v[0] >> 16);
         if (two)
-            row[channels] = (Sample)(y < 2 ? result[y][1] & 0xffff : result[y - 2][1] >> 16);
+            row[channels] = (Bits)(y < 2 ? v[1] : v[1] >> 16);
     }
 }
 
@@ -226,7 +268,10 @@ static __global__ void __launch_bounds__(THREADS) median_tiles_kernel(struct vie
 {
     /* There are two sets of planes, which alternate, so that one barrier for each step is
      * enough. */
-    __shared__ uint32_t planes[2][SIDE][COLUMNS];
+    typedef typename column<Sample>::Word Word;
+    typedef typename column<Sample>::Bits Bits;
+    constexpr int STEP = column<Sample>::STEP;
+    __shared__ Word planes[2][SIDE][COLUMNS];
     __shared__ long long offset[ROWS + 2 * REACH];
     const struct plane plane(p.channels);
     const int thread = threadIdx.x, x0 = (int)blockIdx.x * plane.results();
@@ -236,7 +281,7 @@ static __global__ void __launch_bounds__(THREADS) median_tiles_kernel(struct vie
         const int sample = thread + k * THREADS, pixel = sample / p.channels;
         const int from =
             median_column((x0 - REACH) * p.channels + sample, p.channels, p.width, p.border, REACH);
-        columns[k].top = from < 0 ? NULL : (const Sample *)p.in + from;
+        columns[k].top = from < 0 ? NULL : (const Bits *)p.in + from;
         columns[k].to = pixel < plane.pixels ? plane.at(sample - pixel * p.channels, pixel) : -1;
     }
     const int tiles = plane.results() / 2, channel = thread / tiles;
@@ -276,7 +321,7 @@ static __global__ void __launch_bounds__(THREADS) median_tiles_kernel(struct vie
             }
             __syncthreads();
             if (has_tile) {
-                uint32_t result[2][2];
+                Word result[2][2];
                 make_tile(planes[set], even, odd, result);
                 store_tile<Sample>(out, p.out_pitch, lines - line, x + 1 < p.width, p.channels,
                                    result);
@@ -286,15 +331,12 @@ static __global__ void __launch_bounds__(THREADS) median_tiles_kernel(struct vie
     }
 }
 
-static int launch_tiles(const struct view_pair &p, cudaStream_t stream)
+template <class Sample> static int launch_tiles(const struct view_pair &p, cudaStream_t stream)
 {
     const int strips = ceil_div(p.rows, ROWS);
     const dim3 grid(ceil_div(p.width, plane(p.channels).results()),
                     strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);
-    if (p.bits == 8)
-        median_tiles_kernel<unsigned char><<<grid, THREADS, 0, stream>>>(p);
-    else
-        median_tiles_kernel<unsigned short><<<grid, THREADS, 0, stream>>>(p);
+    median_tiles_kernel<Sample><<<grid, THREADS, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
@@ -530,13 +572,33 @@ extern "C" int gf_median_cuda(const struct gf_launch *launch)
     const struct view_pair p = view_pair_of(launch, median->border);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     if (median->radius == 2)
-        return launch_tiles(p, stream);
+        return p.bits == 8 ? launch_tiles<unsigned char>(p, stream)
+                           : launch_tiles<unsigned short>(p, stream);
     if (median->radius == 1)
         return for_stencil_samples(p, [&](auto sample, auto channels) -> int {
             return walk_strips<median_of_nine<decltype(sample), decltype(channels)::value>>(p, {},
                                                                                             stream);
         });
     return launch_tree(p, median->radius, stream);
+}
+
+extern "C" int gf_median_floats_cuda(const struct gf_launch *launch)
+{
+    if (gf_row_bytes(launch->in.format) > INT_MAX / 2)
+        return cudaErrorInvalidValue;
+    const struct gf_median *const median = (const struct gf_median *)launch->stage->params;
+    const struct view_pair p = view_pair_of(launch, median->border);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    if (median->radius == 2)
+        return for_float_type(launch->in.format, [&](auto sample) -> int {
+            return launch_tiles<decltype(sample)>(p, stream);
+        });
+    return for_float_stencil<true>(p, [&](auto sample, auto channels, auto fuse) -> int {
+        typedef typename bits_of<decltype(sample)>::type Bits;
+        constexpr int CHANNELS = decltype(channels)::value;
+        constexpr int BLOCKS = sizeof(Bits) == 2 && CHANNELS == 4 ? 3 : 4;
+        return walk_strips<median_of_nine<Bits, CHANNELS, BLOCKS>, decltype(fuse)>(p, {}, stream);
+    });
 }
 
 extern "C" int gf_median_fused_cuda(const struct gf_launch *launch)

@@ -49,6 +49,14 @@ static int extreme(const struct gf_launch *launch, bool dilates)
 GF_LAUNCHES(gf_dilate_cuda, extreme(launch, true))
 GF_LAUNCHES(gf_erode_cuda, extreme(launch, false))
 
+static const struct gf_morphology *morphology_of(const struct gf_launch *launch)
+{
+    return (const struct gf_morphology *)launch->stage->constants;
+}
+
+GF_LAUNCHES(gf_dilate_floats_cuda, gf_morphology_floats(launch, morphology_of(launch), 0))
+GF_LAUNCHES(gf_erode_floats_cuda, gf_morphology_floats(launch, morphology_of(launch), ~0u))
+
 struct difference_args {
     const unsigned char *from, *what, *original; /* row 0 of the result in each picture */
     unsigned char *out;

@@ -155,7 +155,7 @@ constexpr int REACH = 2, WINDOW = 2 * REACH + 1, LENGTH = 4;
 
 template <class Sample, int CHANNELS> struct medium_layout {
     static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample);
-    /* Words next to the lane's own words, at most as many as its own. */
+    /* Words next to the lane's own words. */
     static constexpr int BESIDE = (REACH * PIXEL + 3) / 4;
     static constexpr int WORDS = 4 + 2 * BESIDE, ROWS_MOST = BLOCKS_MOST * WINDOW;
 };
@@ -236,14 +236,14 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
         }
         if (store(block[0]))
             return;
-        unsigned begin[4] = {}; /* the largest of the next block's rows so far */
+        unsigned begin[4]; /* the largest of the next block's rows so far */
 #pragma unroll
         for (int i = 1; i < WINDOW; i++) {
             unsigned out[4];
             take(block[i - 1]);
 #pragma unroll
             for (int w = 0; w < 4; w++) {
-                begin[w] = larger_word<Sample>(begin[w], block[i - 1][w]);
+                begin[w] = i == 1 ? block[0][w] : larger_word<Sample>(begin[w], block[i - 1][w]);
                 out[w] = larger_word<Sample>(begin[w], block[i][w]);
             }
             if (store(out))
@@ -256,7 +256,7 @@ template <class Sample, int CHANNELS, class Fuse = fuse_none>
 static int launch_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream)
 {
     typedef struct medium_layout<Sample, CHANNELS> layout;
-    if constexpr (sizeof(Sample) == 2 && CHANNELS == 4 && !Fuse::STRAIGHT) {
+    if constexpr (sizeof(Sample) == 2 && CHANNELS == 4 && !Fuse::STRAIGHT && !Fuse::FLOATS) {
         if (p.straight == 8)
             return launch_medium<Sample, CHANNELS, fuse_straight<8>>(p, flip, stream);
         if (p.straight)
@@ -277,6 +277,21 @@ int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t 
 {
     return for_stencil_samples(p, [&](auto sample, auto channels) -> int {
         return launch_medium<decltype(sample), decltype(channels)::value>(p, flip, stream);
+    });
+}
+
+int gf_morphology_floats(const struct gf_launch *launch, const struct gf_morphology *morphology,
+                         unsigned flip)
+{
+    const struct view_pair p = view_pair_of(launch, morphology->border);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    return for_float_stencil<true>(p, [&](auto sample, auto channels, auto fuse) -> int {
+        typedef typename bits_of<decltype(sample)>::type Bits;
+        typedef decltype(fuse) Fuse;
+        constexpr int CHANNELS = decltype(channels)::value;
+        return morphology->rx == 1
+                   ? walk_strips<largest_of_three<Bits, CHANNELS>, Fuse>(p, flip, stream)
+                   : launch_medium<Bits, CHANNELS, Fuse>(p, flip, stream);
     });
 }
 

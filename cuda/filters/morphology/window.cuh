@@ -59,6 +59,23 @@ template <> struct samples<unsigned short> {
     }
 };
 
+/* A key of a float. */
+template <> struct samples<int> {
+    int one;
+    static __device__ __forceinline__ samples of(unsigned word)
+    {
+        return {(int)word};
+    }
+    __device__ __forceinline__ unsigned word() const
+    {
+        return (unsigned)one;
+    }
+    __device__ __forceinline__ samples larger(samples other) const
+    {
+        return {max(one, other.one)};
+    }
+};
+
 /* Returns 4 bytes from byte `at` on; zeros beyond the words. */
 template <int WORDS>
 static __device__ __forceinline__ unsigned bytes_from(const unsigned (&word)[WORDS], int at)
@@ -269,3 +286,6 @@ int gf_morphology_opening_pairs(const struct view_pair &p, enum gf_morphology_ma
                                 cudaStream_t stream);
 /* Squares of 5x5, in one pass (small.cu). */
 int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream);
+/* Squares of 3x3 and 5x5 of floats, whose keys are as good (small.cu). */
+int gf_morphology_floats(const struct gf_launch *launch, const struct gf_morphology *morphology,
+                         unsigned flip);

@@ -12,7 +12,8 @@
  * registers. */
 template <class Sample, int CHANNELS, int BLOCKS_>
 struct gradient : walk_stencil<Sample, CHANNELS> {
-    static constexpr int BESIDE = CHANNELS * sizeof(Sample) > 4 ? 2 : 1, WORDS = 4 + 2 * BESIDE;
+    static constexpr int BESIDE = (CHANNELS * (int)sizeof(Sample) + 3) / 4;
+    static constexpr int WORDS = 4 + 2 * BESIDE, PIXEL_WORDS = CHANNELS * (int)sizeof(Sample) / 4;
     static constexpr int ROWS = 12, PERIOD = 2, BLOCKS = BLOCKS_;
     typedef float constants; /* the only constant is the scale */
 
@@ -36,9 +37,8 @@ struct gradient : walk_stencil<Sample, CHANNELS> {
     {
 #pragma unroll
         for (int w = 0; w < 4; w++) {
-            const unsigned alpha = CHANNELS % 2    ? 0
-                                   : CHANNELS == 4 ? w % 2 * 0xFFFF0000u
-                                                   : 0xFFFF0000u;
+            const bool has_alpha = CHANNELS % 2 == 0 && (w + 1) % max(PIXEL_WORDS, 1) == 0;
+            const unsigned alpha = !has_alpha ? 0 : sizeof(Sample) == 4 ? ~0u : 0xFFFF0000u;
             out[w] = (result[w] & ~alpha) | (above[w] & alpha);
         }
     }
@@ -209,6 +209,47 @@ struct sobel16 : gradient<unsigned short, CHANNELS, MIDDLE == 2 ? 6 : 4> {
 #pragma unroll
         for (int w = 0; w < 4; w++)
             this->result[w] = __byte_perm(made[2 * w], made[2 * w + 1], 0x5410);
+        this->keep(word);
+    }
+};
+
+/* Returns the rounded root of a sum of squares. The least one of halves other than 0 is 2^-48. */
+template <class Float> static __device__ __forceinline__ float float_root(float v)
+{
+    if constexpr (sizeof(Float) == 4)
+        return sqrtf(v);
+    return v > 0.0f && v < INFINITY ? corrected_root::root(v) : v;
+}
+
+/* The stencil for floats, with the operations of the CPU: down the columns first. */
+template <class Float, int CHANNELS, int SIDE, int MIDDLE>
+struct sobel_floats : gradient<typename bits_of<Float>::type, CHANNELS, 4> {
+    typedef gradient<typename bits_of<Float>::type, CHANNELS, 4> base;
+    static constexpr int COUNT = STRIP_CHUNK / (int)sizeof(Float), WIDE = COUNT + 2 * CHANNELS;
+    float row[2][WIDE] = {}; /* the last two rows, which use the elements in turn */
+
+    using base::base;
+    __device__ __forceinline__ void take(const unsigned (&word)[base::WORDS], int phase)
+    {
+        constexpr int FIRST = base::BESIDE * 4 / (int)sizeof(Float) - CHANNELS;
+        float(&above)[WIDE] = row[phase & 1], (&here)[WIDE] = row[1 - (phase & 1)];
+        float smooth[WIDE], slope[WIDE], made[COUNT];
+#pragma unroll
+        for (int i = 0; i < WIDE; i++) {
+            const float below = float_in<Float>(word, FIRST + i);
+            smooth[i] = SIDE * above[i] + MIDDLE * here[i] + SIDE * below;
+            slope[i] = below - above[i];
+            above[i] = below;
+        }
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const float x = smooth[i + 2 * CHANNELS] - smooth[i];
+            const float y =
+                SIDE * (slope[i] + slope[i + 2 * CHANNELS]) + MIDDLE * slope[i + CHANNELS];
+            const bool is_alpha = CHANNELS % 2 == 0 && i % CHANNELS == CHANNELS - 1;
+            made[i] = is_alpha ? 0.0f : float_root<Float>(x * x + y * y) * this->scale;
+        }
+        pack_floats<Float>(made, this->result);
         this->keep(word);
     }
 };

@@ -305,7 +305,7 @@ const char *gf_bilateral_near_refuses(const struct gf_stage *stage)
                : NULL;
 }
 
-extern gf_launcher gf_bilateral_cuda;
+extern gf_launcher gf_bilateral_cuda, gf_bilateral_floats_cuda;
 
 const struct gf_filter gf_bilateral_filter = {
     .name = "bilateral",
@@ -335,4 +335,5 @@ const struct gf_filter gf_bilateral_filter = {
     .floats_scratch = bilateral_scratch,
     .cuda = GF_CUDA(
         {GF_VARIANT("best", gf_bilateral_cuda, "near where it takes the picture, else tiled")}),
+    .cuda_floats = GF_CUDA_FLOATS(gf_bilateral_floats_cuda, NULL),
 };

@@ -283,8 +283,9 @@ static enum gf_fusing convolve_fuses(const void *params)
 {
     const struct gf_convolve_params *const convolve = params;
     return convolve->kernel.width > 5 || convolve->kernel.height > 5 ? GF_FUSES_NOTHING
-           : convolve->bias != 0                                     ? GF_FUSES_BOTH
-                                 : (enum gf_fusing)(GF_FUSES_BOTH | GF_FUSES_ALPHA);
+           : convolve->bias != 0
+               ? GF_FUSES_BOTH
+               : (enum gf_fusing)(GF_FUSES_BOTH | GF_FUSES_ALPHA | GF_FUSES_FLOAT_ALPHA);
 }
 
 extern gf_launcher gf_convolve_cuda, gf_convolve_fused_cuda, gf_convolve_floats_cuda;

@@ -419,11 +419,18 @@ static void median_cpu(const struct gf_stage *stage, const struct gf_view *in,
 /* The kernels for windows of 3x3 can apply tables, and convert straight RGBA. */
 static enum gf_fusing median_fuses(const void *params)
 {
-    return median_radius(params) == 1 ? (enum gf_fusing)(GF_FUSES_BOTH | GF_FUSES_ALPHA)
-                                      : GF_FUSES_NOTHING;
+    return median_radius(params) == 1
+               ? (enum gf_fusing)(GF_FUSES_BOTH | GF_FUSES_ALPHA | GF_FUSES_FLOAT_ALPHA)
+               : GF_FUSES_NOTHING;
 }
 
-extern gf_launcher gf_median_cuda, gf_median_fused_cuda;
+static const char *refuses_floats(const struct gf_stage *stage)
+{
+    return median_radius(stage->params) > GF_MEDIAN_NETWORK_MAX ? "takes radius 1 and 2 of floats"
+                                                                : NULL;
+}
+
+extern gf_launcher gf_median_cuda, gf_median_fused_cuda, gf_median_floats_cuda;
 
 const struct gf_filter gf_median_filter = {
     .name = "median",
@@ -454,6 +461,8 @@ const struct gf_filter gf_median_filter = {
         "network", gf_median_cuda,
         "radius 1 and 2: networks of minima and maxima on pairs of rows, which share what "
         "windows have in common; else a tree of counters for each column")}),
+    .cuda_floats = &(const struct gf_variant){.launch = GF_LAUNCHER(gf_median_floats_cuda),
+                                              .refuses = refuses_floats},
     .fuses = median_fuses,
     .cuda_fused = GF_LAUNCHER(gf_median_fused_cuda),
 };

@@ -37,8 +37,14 @@ static int element_radius(const void *params)
 static enum gf_fusing element_fuses(const void *params)
 {
     const struct gf_element *const element = &((const struct gf_element_params *)params)->element;
-    return gf_element_is_square(element, 1) || gf_element_is_square(element, 2) ? GF_FUSES_ALPHA
-                                                                                : GF_FUSES_NOTHING;
+    return gf_element_is_square(element, 1) || gf_element_is_square(element, 2)
+               ? (enum gf_fusing)(GF_FUSES_ALPHA | GF_FUSES_FLOAT_ALPHA)
+               : GF_FUSES_NOTHING;
+}
+
+static const char *element_refuses_floats(const struct gf_stage *stage)
+{
+    return element_fuses(stage->params) ? NULL : "takes squares of 3x3 and 5x5 of floats";
 }
 
 static enum gf_status element_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -73,7 +79,7 @@ static size_t element_cuda_scratch(const struct gf_stage *stage, int rows)
 
 /* dilate: takes the largest sample under a structuring element. */
 
-extern gf_launcher gf_dilate_cuda;
+extern gf_launcher gf_dilate_cuda, gf_dilate_floats_cuda;
 
 static void dilate_cpu(const struct gf_stage *stage, const struct gf_view *in,
                        const struct gf_view *out, void *scratch)
@@ -93,13 +99,15 @@ const struct gf_filter gf_dilate_filter = {
     .cpu = dilate_cpu,
     .floats = dilate_cpu,
     .cuda = GF_CUDA({GF_VARIANT("packed", gf_dilate_cuda, GF_ELEMENT_KERNELS)}),
+    .cuda_floats = &(const struct gf_variant){.launch = GF_LAUNCHER(gf_dilate_floats_cuda),
+                                              .refuses = element_refuses_floats},
     .fuses = element_fuses,
     .cuda_fused = GF_LAUNCHER(gf_dilate_cuda),
 };
 
 /* erode: takes the smallest sample under a structuring element. */
 
-extern gf_launcher gf_erode_cuda;
+extern gf_launcher gf_erode_cuda, gf_erode_floats_cuda;
 
 static void erode_cpu(const struct gf_stage *stage, const struct gf_view *in,
                       const struct gf_view *out, void *scratch)
@@ -120,6 +128,8 @@ const struct gf_filter gf_erode_filter = {
     .cpu = erode_cpu,
     .floats = erode_cpu,
     .cuda = GF_CUDA({GF_VARIANT("packed", gf_erode_cuda, GF_ELEMENT_KERNELS)}),
+    .cuda_floats = &(const struct gf_variant){.launch = GF_LAUNCHER(gf_erode_floats_cuda),
+                                              .refuses = element_refuses_floats},
     .fuses = element_fuses,
     .cuda_fused = GF_LAUNCHER(gf_erode_cuda),
 };

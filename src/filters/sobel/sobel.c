@@ -171,10 +171,10 @@ static enum gf_fusing sobel_fuses(const void *params)
 {
     const int tables =
         ((const struct sobel *)params)->kernel == GF_GRADIENT_SOBEL ? GF_FUSES_BOTH : 0;
-    return (enum gf_fusing)(tables | GF_FUSES_ALPHA);
+    return (enum gf_fusing)(tables | GF_FUSES_ALPHA | GF_FUSES_FLOAT_ALPHA);
 }
 
-extern gf_launcher gf_sobel_cuda, gf_sobel_fused_cuda;
+extern gf_launcher gf_sobel_cuda, gf_sobel_fused_cuda, gf_sobel_floats_cuda;
 
 const struct gf_filter gf_sobel_filter = {
     .name = "sobel",
@@ -201,6 +201,7 @@ const struct gf_filter gf_sobel_filter = {
     .cuda = GF_CUDA({GF_VARIANT(
         "rolling", gf_sobel_cuda,
         "three rows rolling through registers, rsqrtf corrected (Best Practices 11.1.3)")}),
+    .cuda_floats = GF_CUDA_FLOATS(gf_sobel_floats_cuda, NULL),
     .fuses = sobel_fuses,
     .cuda_fused = GF_LAUNCHER(gf_sobel_fused_cuda),
 };

@@ -75,6 +75,12 @@ static inline __half2 __hfma2_sat(__half2 a, __half2 b, __half2 c)
 {
     return emulated::by_halves(a, b, c, [](double x, double y, double z) { return fmin(fmax(x * y + z, 0), 1); });
 }
+/* Sets the bits of each half that is not equal to the other, or not a number. */
+static inline unsigned __hneu2_mask(__half2 a, __half2 b)
+{
+    const auto differ = [](uint16_t x, uint16_t y) { return emulated::half_value(x) != emulated::half_value(y); };
+    return (differ(a.x, b.x) ? 0xFFFFu : 0) | (differ(a.y, b.y) ? 0xFFFF0000u : 0);
+}
 static inline __half2 __floats2half2_rn(float x, float y) { return {emulated::to_half(x), emulated::to_half(y)}; }
 static inline float2 __half22float2(__half2 v)
 {
