@@ -7,6 +7,7 @@
 #include "base/process/machine.h"
 #include "cuda/backend/backend.cuh"
 #include "cuda/common/check.cuh"
+#include "cuda/common/floats.cuh"
 #include "cuda/common/launch.cuh"
 #include "pixel/floats.h"
 #include "stage/border.h"
@@ -104,6 +105,27 @@ static __device__ __forceinline__ unsigned number_of(const struct float_pictures
 /* The number that each sample of 8 bits becomes, in each of the TO channels of the result. */
 template <int TO> struct tables {
     unsigned number[TO][256];
+
+    template <class Integer>
+    __device__ __forceinline__ unsigned of(const struct float_pictures &pictures, int c,
+                                           Integer v) const
+    {
+        return sizeof(Integer) == 1 ? number[c][v & 255]
+                                    : number_of(pictures, c, (float)v, sample_max<Integer>::value);
+    }
+
+    __device__ __forceinline__ unsigned of(const struct float_pictures &pictures, int c,
+                                           float v) const
+    {
+        return gf_number_of_any(pictures.type,
+                                (v * pictures.scale - pictures.mean[c]) / pictures.deviation[c]);
+    }
+
+    __device__ __forceinline__ unsigned of(const struct float_pictures &pictures, int c,
+                                           __half v) const
+    {
+        return of(pictures, c, float_of(v));
+    }
 };
 
 template <class Sample, int FROM>
@@ -116,14 +138,16 @@ static __device__ __forceinline__ void load(const Sample *from, bool words, int 
         for (int i = 0; i < PIXELS * FROM / SAMPLES; i++) {
             const unsigned word = ((const unsigned *)from)[i];
 #pragma unroll
-            for (int k = 0; k < SAMPLES; k++)
-                sample[i * SAMPLES + k] = (Sample)(word >> (8 * sizeof(Sample) * k));
+            for (int k = 0; k < SAMPLES; k++) {
+                const unsigned bits = word >> (8 * sizeof(Sample) * k);
+                memcpy(&sample[i * SAMPLES + k], &bits, sizeof(Sample));
+            }
         }
         return;
     }
 #pragma unroll
     for (int i = 0; i < PIXELS * FROM; i++)
-        sample[i] = i < count * FROM ? from[i] : Sample(0);
+        sample[i] = i < count * FROM ? from[i] : Sample();
 }
 
 /* Stores `count` numbers of the same type, from number `at` on. */
@@ -173,9 +197,7 @@ write_pixels(const struct float_pictures &pictures, const struct tables<TO> *tab
         for (int i = 0; i < PIXELS; i++) {
             const int at = group * PIXELS + i, c = PLANES ? group : at % TO,
                       pixel = PLANES ? i : at / TO;
-            const Sample v = sample[pixel * FROM + (FROM == 1 ? 0 : c)];
-            number[i] = sizeof(Sample) == 1 ? table->number[c][v & 255]
-                                            : number_of(pictures, c, (float)v, 65535.0f);
+            number[i] = table->of(pictures, c, sample[pixel * FROM + (FROM == 1 ? 0 : c)]);
         }
         const int copies = PLANES ? pictures.temporal : 1;
         const size_t square = (size_t)pictures.patch * (size_t)pictures.patch;
@@ -286,9 +308,11 @@ static cudaError_t launch(struct float_pictures pictures, int count, struct gf_f
     }
     const uint64_t needed = (pixels / PIXELS + FLOAT_THREADS) / FLOAT_THREADS,
                    most = (uint64_t)multiprocessors * BLOCKS_A_MULTIPROCESSOR / (uint64_t)count + 1;
-    floats_kernel_of *const kernel =
-        format.bits == 8 ? kernel_for<unsigned char>(format.channels, form->channels, planes)
-                         : kernel_for<uint16_t>(format.channels, form->channels, planes);
+    floats_kernel_of *kernel = NULL;
+    for_sample_type(format, [&](auto sample) {
+        kernel = kernel_for<decltype(sample)>(format.channels, form->channels, planes);
+        return 0;
+    });
     kernel<<<dim3((unsigned)(needed < most ? needed : most), (unsigned)count), FLOAT_THREADS, 0,
              stream>>>(pictures);
     return cudaGetLastError();
@@ -321,7 +345,8 @@ static cudaError_t make_floats(const struct gf_image *images, int count,
 }
 
 /* Sets the samples of a picture, whose rows have `across` of them, to those of numbers. *far
- * becomes the place of the first number that is far outside the range. */
+ * becomes the place of the first number that is far outside the range of integers. */
+template <class Sample>
 static __global__ void __launch_bounds__(FLOAT_THREADS)
     samples_kernel(const struct gf_float_source source, unsigned char *samples, size_t pitch,
                    unsigned across, unsigned height, unsigned long long *far)
@@ -331,11 +356,15 @@ static __global__ void __launch_bounds__(FLOAT_THREADS)
     for (unsigned y = blockIdx.y; y < height; y += gridDim.y) {
         for (unsigned x = first; x < across; x += gridDim.x * FLOAT_THREADS) {
             const size_t at = (size_t)y * across + x;
-            const double v =
-                gf_float_position(gf_number_at(source.values, source.type, at), black, range);
-            if (gf_float_is_far(v))
+            const float number = gf_number_at(source.values, source.type, at);
+            const double v = gf_float_position(number, black, range);
+            Sample *const to = (Sample *)(samples + y * pitch) + x;
+            if (is_float_type<Sample>::value)
+                store_float(to, (float)(((double)number - black) / range));
+            else
+                *(uint16_t *)to = gf_float_sample(v);
+            if (!is_float_type<Sample>::value && gf_float_is_far(v))
                 atomicMin(far, at);
-            ((uint16_t *)(samples + y * pitch))[x] = gf_float_sample(v);
         }
     }
 }
@@ -401,7 +430,8 @@ static enum gf_status from_floats(struct gf_backend *backend, const struct gf_fl
 {
     const struct cuda_backend *const cuda = backend_of(backend);
     const size_t bytes = gf_number_bytes(source->type), row = gf_row_bytes(image->format);
-    const unsigned across = (unsigned)(row / sizeof(uint16_t)), height = image->format.height;
+    const unsigned across = (unsigned)(row / (image->format.bits / 8)),
+                   height = image->format.height;
     unsigned long long far = 0;
     uint32_t bits = 0;
     GF_TRY(gf_cuda_owns(backend, source->values, bytes * across * height, NULL, error));
@@ -411,10 +441,12 @@ static enum gf_status from_floats(struct gf_backend *backend, const struct gf_fl
         return gf_fail(error, GF_ERROR_DEVICE_MEMORY, "cuda:%d: no device memory",
                        cuda->options.device);
     (void)cudaMemsetAsync(there, 0xff, sizeof *there, (cudaStream_t)stream);
-    samples_kernel<<<dim3(blocks_for(across, FLOAT_THREADS), min(height, 65535u)), FLOAT_THREADS, 0,
-                     (cudaStream_t)stream>>>(*source, image->data, image->pitch, across, height,
-                                             there);
-    cudaError_t code = cudaGetLastError(); /* that of the calls above */
+    cudaError_t code = (cudaError_t)for_sample_type(image->format, [&](auto sample) {
+        samples_kernel<decltype(sample)>
+            <<<dim3(blocks_for(across, FLOAT_THREADS), min(height, 65535u)), FLOAT_THREADS, 0,
+               (cudaStream_t)stream>>>(*source, image->data, image->pitch, across, height, there);
+        return (int)cudaGetLastError(); /* that of the calls above, too */
+    });
     if (code == cudaSuccess)
         code =
             cudaMemcpyAsync(&far, there, sizeof far, cudaMemcpyDeviceToHost, (cudaStream_t)stream);

@@ -58,7 +58,9 @@ GF_API enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline,
  * multiples of 16 are not copied. Returns GF_ERROR_USAGE unless options.device is GF_DEVICE_CUDA
  * and the memory is that device's, and, before anything is queued, if the stream is being captured
  * into a CUDA graph, which would outlive the pipeline's memory. Returns GF_ERROR_UNFIT if a filter
- * looks for a box in the picture (trim, deskew). */
+ * looks for a box in the picture (trim, deskew), and, before anything is queued,
+ * GF_ERROR_UNAVAILABLE if a filter would get or give floats and has no kernels for them. Pictures
+ * of floats keep their samples' bits up to the first filter, and nothing limits the result's. */
 GF_API enum gf_status gf_pipeline_run_device(struct gf_pipeline *pipeline,
                                              const struct gf_image *input,
                                              const struct gf_image *output, void *stream,

@@ -73,7 +73,8 @@ GF_API enum gf_status gf_pipeline_to_numbers(struct gf_pipeline *pipeline, int c
                                              const struct gf_numbers *form, void *values,
                                              void *stream, struct gf_error *error) GF_CHECKED;
 /* Does what gf_image_from_numbers() does, for numbers and a picture in the device's memory, after
- * the work that is queued on `stream`, and waits for it. */
+ * the work that is queued on `stream`, and waits for it. Numbers of the type GF_NUMBER_BFLOAT16
+ * become float samples of 32 bits exactly with black=0 and white=1. */
 GF_API enum gf_status gf_pipeline_from_numbers(struct gf_pipeline *pipeline, const void *values,
                                                enum gf_number type, float black, float white,
                                                const struct gf_image *image, void *stream,

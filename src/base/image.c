@@ -38,13 +38,6 @@ enum gf_status gf_image_check(const struct gf_image *image, const char *name,
     return GF_OK;
 }
 
-enum gf_status gf_integers_check(struct gf_format format, const char *name, struct gf_error *error)
-{
-    return gf_is_float(format)
-               ? gf_fail(error, GF_ERROR_USAGE, "%s: its samples are floats, not integers", name)
-               : GF_OK;
-}
-
 enum gf_status gf_image_alloc(struct gf_image *image, struct gf_format format,
                               struct gf_error *error)
 {

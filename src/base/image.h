@@ -31,9 +31,6 @@ enum gf_status gf_format_check(struct gf_format format, const char *name,
  * The message begins with `name`. */
 enum gf_status gf_image_check(const struct gf_image *image, const char *name,
                               struct gf_error *error) GF_CHECKED;
-/* Returns GF_ERROR_USAGE if the samples are floats, for callers that take none. */
-enum gf_status gf_integers_check(struct gf_format format, const char *name,
-                                 struct gf_error *error) GF_CHECKED;
 
 /* A rectangle of a picture, in pixels. */
 struct gf_rectangle {

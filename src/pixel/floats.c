@@ -21,18 +21,6 @@ static float number_of(const struct scale *scale, float sample, float most)
     return (sample * scale->scale / most - scale->mean) / scale->deviation;
 }
 
-/* Returns the bits of the number of a type for a float, which has no limits, NaN included. A byte
- * is the nearest one in 0..255, the even one between two; that of NaN is 0. */
-GF_INLINE uint32_t number_of_any(enum gf_number type, float v)
-{
-    const float low = v > 0.0f ? v : 0.0f, limited = low < 255.0f ? low : 255.0f;
-    if (type == GF_NUMBER_UINT8)
-        return gf_bits_of_float(limited + GF_ROUNDING_SHIFT) & 255;
-    if (v != v)
-        return type == GF_NUMBER_FLOAT32 ? 0x7fc00000 : type == GF_NUMBER_FLOAT16 ? 0x7e00 : 0x7fc0;
-    return gf_number_of_float(type, v);
-}
-
 static void make_scales(const struct gf_float_form *form, struct scale *scale)
 {
     for (int c = 0; c < form->channels; c++) {
@@ -140,7 +128,7 @@ GF_INLINE void write_samples(const void *row, int from, int bits, int channels,
             : bits == 16
                 ? gf_number_of_float((enum gf_number)type,
                                      number_of(scale, (float)words[x * channels], 65535))
-                : number_of_any((enum gf_number)type, number_of(scale, floats[x * channels], 1));
+                : gf_number_of_any((enum gf_number)type, number_of(scale, floats[x * channels], 1));
         const size_t at = first + (size_t)x * step;
         if (type == GF_NUMBER_FLOAT32)
             ((float *)values)[at] = gf_float_of_bits(number);

@@ -64,7 +64,19 @@ GF_HOST_DEVICE uint32_t gf_number_of_float(enum gf_number type, float v)
                                        : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
-/* Numbers of floats that become samples of 16 bits, as gf_image_from_numbers() says. */
+/* Returns the bits of the number of a type for a float, which has no limits, NaN included. A byte
+ * is the nearest one in 0..255, the even one between two; that of NaN is 0. */
+GF_HOST_DEVICE uint32_t gf_number_of_any(enum gf_number type, float v)
+{
+    const float low = v > 0.0f ? v : 0.0f, limited = low < 255.0f ? low : 255.0f;
+    if (type == GF_NUMBER_UINT8)
+        return gf_bits_of_float(limited + GF_ROUNDING_SHIFT) & 255;
+    if (v != v)
+        return type == GF_NUMBER_FLOAT32 ? 0x7fc00000 : type == GF_NUMBER_FLOAT16 ? 0x7e00 : 0x7fc0;
+    return gf_number_of_float(type, v);
+}
+
+/* Numbers of floats that become samples, as gf_image_from_numbers() says. */
 struct gf_float_source {
     const void *values;
     enum gf_number type;

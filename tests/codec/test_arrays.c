@@ -1,7 +1,10 @@
 /* PFM and .npy: files made here, and what the program writes. */
 #include "codec/codec_test.h"
 
+#include <math.h>
+
 #include "codec/formats.h"
+#include "gpufilter/gpufilter.h"
 #include "pixel/floats.h"
 
 static void save_file(const char *name, const void *head, size_t head_size, const void *rows,
@@ -61,12 +64,55 @@ static void test_npy(void **state)
               (struct gf_format){1, 3, 1, 32, GF_SAMPLES_FLOAT}, reversed);
 }
 
+/* Floats of 64 bits become the nearest ones of 32, by pieces of rows, also in windows. */
+static void test_doubles(void **state)
+{
+    enum { W = 700, H = 3, C = 3, COUNT = W * H * C };
+    static double doubles[COUNT];
+    static uint64_t swapped[COUNT];
+    static float wanted[COUNT];
+    const struct gf_format format = {W, H, C, 32, GF_SAMPLES_FLOAT};
+    for (int i = 0; i < COUNT; i++) {
+        doubles[i] = i == 5 ? 1e300 : i == 6 ? -1e-45 : i % 7 ? 1 / (i + 0.3) - 0.01 : 1 + 0x3p-25;
+        memcpy(&swapped[i], &doubles[i], sizeof *swapped);
+        swapped[i] = __builtin_bswap64(swapped[i]);
+        wanted[i] = (float)doubles[i];
+    }
+    assert_true(wanted[7] == 1 + 0x1p-23f && isinf(wanted[5]));
+    const void *const samples[] = {doubles, swapped};
+    static const char *const dictionaries[] = {
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 700, 3), }",
+        "{'descr': '>f8', 'fortran_order': False, 'shape': (3, 700, 3), }"};
+    for (int i = 0; i < 2; i++) {
+        save_npy(dictionaries[i], 1, samples[i], sizeof doubles);
+        struct picture picture = read_file("a.npy");
+        assert_true(gf_same_format(picture.format, format));
+        assert_memory_equal(picture.data, wanted, sizeof wanted);
+        free_picture(&picture);
+    }
+    struct gf_pipeline *pipeline;
+    struct gf_options options = gf_options_default();
+    options.device = GF_DEVICE_CPU;
+    options.sandbox = GF_SANDBOX_OFF;
+    assert_int_equal(gf_pipeline_open("crop=100:2:590:1", &options, &pipeline, &failure), GF_OK);
+    assert_int_equal(
+        gf_pipeline_run_file(pipeline, in_folder("a.npy"), in_folder("b.npy"), &failure), GF_OK);
+    gf_pipeline_close(pipeline);
+    struct picture part = read_file("b.npy");
+    for (int y = 0; y < 2; y++)
+        assert_memory_equal(part.data + (size_t)y * 1200, wanted + ((1 + y) * W + 590) * C, 1200);
+    free_picture(&part);
+    options = plain_options();
+    save_npy(dictionaries[0], 1, doubles, sizeof doubles / 2);
+    assert_refused(in_folder("a.npy"), &options, "after row 1 of 3");
+}
+
 static void test_refused_npy(void **state)
 {
     static const struct {
         const char *dictionary, *why;
     } cases[] = {
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", "an array of <f8"},
+        {"{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2), }", "an array of <i8"},
         {"{'descr': '<\nf4', 'fortran_order': False, 'shape': (2, 2), }", "an array of <, which"},
         {"{'descr': '|b1', 'fortran_order': False, 'shape': (2, 2), }", "an array of |b1"},
         {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", "in Fortran's order"},
@@ -181,11 +227,9 @@ static void test_round_trips(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_npy),
-        cmocka_unit_test(test_refused_npy),
-        cmocka_unit_test(test_samples_like_a_slide),
-        cmocka_unit_test(test_pfm),
-        cmocka_unit_test(test_round_trips),
+        cmocka_unit_test(test_npy),         cmocka_unit_test(test_doubles),
+        cmocka_unit_test(test_refused_npy), cmocka_unit_test(test_samples_like_a_slide),
+        cmocka_unit_test(test_pfm),         cmocka_unit_test(test_round_trips),
     };
     return cmocka_run_group_tests_name("arrays", tests, make_folder, remove_folder);
 }

@@ -5,7 +5,7 @@ EMULATED_ARCH ?= 90
 # address,alignment: finds accesses outside of memory; kernel-address: reads of what nothing has written, too.
 EMULATOR_SANITIZE ?= address,alignment
 EMULATOR := $(BUILD)-emulator$(filter-out 90,$(EMULATED_ARCH))$(if $(findstring kernel,$(EMULATOR_SANITIZE)),-written)
-EMULATOR_TESTS ?= full_device run_device device_batch jpeg_device tiles_device jpeg_encoder png_decoder png_streams png_encoder heic_device yuv_device pyramid_device ssimulacra2_device
+EMULATOR_TESTS ?= full_device run_device device_batch device_floats jpeg_device tiles_device jpeg_encoder png_decoder png_streams png_encoder heic_device yuv_device pyramid_device ssimulacra2_device
 # libde265 decodes for NVDEC, where its headers and those of ffnvcodec are, and dav1d AV1, where its headers are.
 EMULATED_NVDEC = $(if $(filter 1,$(NVDEC)),$(if $(wildcard /usr/include/libde265/de265.h),$(EMULATOR)/libnvcuvid.so.1))
 EMULATOR_OBJ := $(patsubst tests/emulator/%.cpp,$(EMULATOR)/cudart/%.o,$(wildcard tests/emulator/*.cpp))

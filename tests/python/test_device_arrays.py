@@ -38,7 +38,7 @@ class Array:
 
     @property
     def __cuda_array_interface__(self):
-        return {"shape": self.shape, "strides": self.strides, "typestr": f"=u{self.size}", "data": (self.data.ptr, False), "version": 3}
+        return {"shape": self.shape, "strides": self.strides, "typestr": f"={self.dtype[0]}{self.size}", "data": (self.data.ptr, False), "version": 3}
 
     def __len__(self):
         return self.shape[0]
@@ -85,7 +85,7 @@ class Cupy(types.ModuleType):
     def stack(arrays):
         if len({getattr(each, "shape", None) for each in arrays}) > 1:
             raise ValueError("these are no arrays of one shape")
-        return array_of(b"".join(each.tobytes() for each in arrays), (len(arrays),) + arrays[0].shape)
+        return array_of(b"".join(each.tobytes() for each in arrays), (len(arrays),) + arrays[0].shape, arrays[0].dtype)
 
 
 def picture(number, height=20, width=30, channels=3):
@@ -203,34 +203,40 @@ class Arrays(unittest.TestCase):
         self.assertEqual(len(freed), len(set(freed)))
         self.assertGreaterEqual(len(freed), 5)
 
-    def test_floats(self):
-        """They become samples, and come back, by functions that do so in the host's memory."""
+    def convert_on_host(self):
+        """Replaces the functions that convert numbers in a device's memory by those of the host."""
         def from_numbers(pipeline, values, kind, black, white, image, stream, failure):
             return lib.gf_image_from_numbers(values, kind, black, white, image, failure)
 
         def to_numbers(pipeline, count, images, form, values, stream, failure):
-            self.assertEqual(count, 1 if self.single else 3)
+            self.conversions.append(count)
             size = 4 if form.type == _abi.ENUMS["gf_number"]["GF_NUMBER_FLOAT32"] else 2
             for i, image in enumerate(images):
                 place = values + i * size * image.format.width * image.format.height * image.format.channels
                 self.assertEqual(lib.gf_image_to_numbers(ctypes.byref(image), form, place, failure), 0)
             return 0
 
+        self.conversions = []
         for name, value in (("gf_pipeline_from_numbers", from_numbers), ("gf_pipeline_to_numbers", to_numbers)):
             self.addCleanup(setattr, lib, name, getattr(lib, name))
             setattr(lib, name, value)
+
+    def test_floats(self):
+        """They become samples, and come back, by functions that do so in the host's memory."""
+        self.convert_on_host()
         for kind, format in FORMATS.items():
             for shape in ((20, 30), (20, 30, 1), (20, 30, 3), (3, 20, 30, 3)):
-                self.single = len(shape) < 4
+                single = len(shape) < 4
                 parts = [sample / 200 - 0.125 for sample in ramp(math.prod(shape), 1, 1)]
                 pixels = array_of(struct.pack(f"={len(parts)}{format}", *parts), shape, kind)
                 for given in (pixels, pixels[::-1]):
                     result = self.pipeline.run(given, value_range=(-0.125, 1.25))
-                    self.assertEqual((result.dtype, result.shape), (kind, shape[:-3] + (10, 15) + shape[3 - self.single:] if len(shape) > 2 else (10, 15)))
+                    self.assertEqual((result.dtype, result.shape), (kind, shape[:-3] + (10, 15) + shape[3 - single:] if len(shape) > 2 else (10, 15)))
                     self.assertEqual(result.tobytes(), self.of_host(given))
                     self.assertEqual(self.pipeline.run([given], value_range=(-0.125, 1.25))[0].tobytes(), result.tobytes())
+                    self.assertEqual(set(self.conversions), {1 if single else 3})
+                self.conversions.clear()
         whole = array_of(struct.pack("=600e", *(i / 600 for i in range(600))), (20, 30), "float16")
-        self.single = True
         mixed = self.pipeline.run([whole, picture(1)])
         self.assertEqual(([each.dtype for each in mixed], mixed[0].tobytes()), (["float16", "uint8"], self.pipeline.run(whole).tobytes()))
         self.check(mixed[1], picture(1))
@@ -242,14 +248,85 @@ class Arrays(unittest.TestCase):
             with self.assertRaisesRegex(gf.UsageError, words):
                 self.pipeline.run(wrong, **options)
 
-    def of_host(self, floats):
+    def test_floats_that_stay_floats(self):
+        """They are filtered as they are, beyond all limits; those of 64 bits as 32. Only these are converted."""
+        self.convert_on_host()
+        for kind, format in FORMATS.items():
+            for shape in ((20, 30), (20, 30, 1), (20, 30, 3), (3, 20, 30, 3)):
+                parts = [sample / 40 - 2.5 for sample in ramp(math.prod(shape), 1, 1)]
+                pixels = array_of(struct.pack(f"={len(parts)}{format}", *parts), shape, kind)
+                for given in (pixels, pixels[::-1], pixels[::2]):
+                    for result in (self.pipeline.run(given, value_range="float"), self.pipeline.run([given], value_range="float")[0]):
+                        self.assertEqual((result.dtype, len(result.shape)), (kind, len(shape)))
+                        self.assertEqual(result.tobytes(), self.of_host(given, "float"))
+        self.assertTrue(self.conversions)
+        self.conversions.clear()
+        self.batches.clear()
+        pictures = [array_of(struct.pack("=600e", *(i - k for i in range(600))), (20, 10, 3), "float16") for k in range(4)]
+        turned = [Array(each.block, (20, 10, 3), (30 * 2, 2, 20), dtype="float16") for each in pictures]
+        for given in (pictures, turned, [pictures[0], turned[1]]):
+            for result, each in zip(self.pipeline.run(given, value_range="float"), given):
+                self.assertEqual((result.dtype, result.tobytes()), ("float16", self.of_host(each, "float")))
+        self.assertEqual((self.batches, self.conversions), ([4, 4], []))
+        # What is kept of floats that stay is not taken for others, nor without the word.
+        samples = self.pipeline.run(array_of(struct.pack("=600e", *(i / 600 for i in range(600))), (20, 10, 3), "float16"))
+        self.assertLessEqual(max(numbers_of(samples)), 1)
+        for wrong, value_range, words in (([picture(1), pictures[0]], None, "lists that begin with floats"), ([pictures[0], picture(1)], "float", "for arrays of floats"),
+                                          (picture(1), "float", "for arrays of floats"), (pictures[0], "floats", "two numbers"),
+                                          (array_of(bytes(40), (2, 2, 5), "float16"), "float", "picture's shape")):
+            with self.assertRaisesRegex(gf.UsageError, words):
+                self.pipeline.run(wrong, value_range=value_range)
+        planes = self.pipeline.run(pictures[1], value_range="float", dtype="float32", layout="NCHW")
+        self.assertEqual((planes.dtype, planes.shape), ("float32", (3, 10, 5)))
+        flat = numbers_of(self.pipeline.run(pictures[1], value_range="float"))
+        self.assertEqual(numbers_of(planes), flat[::3] + flat[1::3] + flat[2::3])
+        for chain, given, dtype, value_range in (("float", picture(1), "float32", None), ("float=16", picture(1), "float16", None),
+                                                 ("integer", pictures[0], "uint16", "float"), ("float=32", pictures[0], "float16", "float")):
+            result = gf.Pipeline(chain, device="cpu").run(given, value_range=value_range)
+            self.assertEqual((result.dtype, result.shape), (dtype, given.shape))
+
+    def test_encoded_floats(self):
+        """Files of floats have their bits."""
+        def encode(pipeline, count, images, format, results, sizes, stream, errors, failure):
+            for i in range(count):
+                result, size = ctypes.c_void_p(), ctypes.c_size_t()
+                self.assertEqual(lib.gf_pipeline_encode(pipeline, ctypes.byref(images[i]), format, ctypes.byref(result), ctypes.byref(size), failure), 0)
+                ctypes.memmove(results[i], result, size.value)
+                sizes[i] = size.value
+                lib.gf_free(result)
+            return 0
+
+        self.addCleanup(setattr, lib, "gf_encode_batch", lib.gf_encode_batch)
+        lib.gf_encode_batch = encode
+        given = array_of(struct.pack("=600f", *(i / 10 - 9 for i in range(600))), (20, 10, 3), "float32")
+        for pictures in ([given], [given, given]):
+            for data in gf.encode(pictures, "npy", value_range="float", device="cpu"):
+                self.assertTrue(data.endswith(given.tobytes()))
+        near = array_of(struct.pack("=600e", *(i / 600 for i in range(600))), (20, 10, 3), "float16")
+        self.assertEqual(gf.encode(near, "png", value_range="float", device="cpu"), gf.encode(self.host_of(near), "png", value_range="float", device="cpu"))
+
+    def test_floats_of_the_library(self):
+        """A picture of floats that was decoded on a device says its type to others."""
+        host = gf.decode(ppm(20, 30), "float=16")
+        there = gf.DeviceImage(None, host._image, 0)
+        self.assertEqual((there.dtype, there.__cuda_array_interface__["typestr"][1:]), ("float16", "f2"))
+        self.assertEqual(there.__cuda_array_interface__["typestr"], host.__array_interface__["typestr"])
+        capsule = there.__dlpack__()
+        tensor = _dlpack._Managed.from_address(_dlpack._pointer(capsule, b"dltensor")).tensor
+        self.assertEqual((tensor.code, tensor.bits, tensor.device_type), (2, 16, _dlpack.CUDA))
+
+    @staticmethod
+    def host_of(given):
+        return types.SimpleNamespace(dtype=given.dtype, shape=given.shape, kept=given, __array_interface__={
+            "shape": given.shape, "strides": None, "typestr": f"=f{given.size}", "data": (given.data.ptr, False), "version": 3})
+
+    def of_host(self, floats, value_range=(-0.125, 1.25)):
         """Returns the bytes of the host's result for such floats."""
         if len(floats.shape) == 4:
-            return b"".join(map(self.of_host, floats))
+            return b"".join(self.of_host(each, value_range) for each in floats)
         given = Cupy.ascontiguousarray(floats, "float32") if floats.dtype == "float64" else floats.copy()
-        host = types.SimpleNamespace(dtype=given.dtype, shape=given.shape, kept=given, __array_interface__={
-            "shape": given.shape, "strides": None, "typestr": f"=f{given.size}", "data": (given.data.ptr, False), "version": 3})
-        result = memoryview(self.pipeline.run(host, value_range=(-0.125, 1.25))).tobytes()
+        result = self.pipeline.run(self.host_of(given), value_range=value_range)
+        result = result.tobytes() if isinstance(result, gf.Image) else memoryview(result).tobytes()
         return struct.pack(f"={len(result) // 4}d", *struct.unpack(f"={len(result) // 4}f", result)) if given is not floats and floats.size == 8 else result
 
     def test_wrong_arrays(self):

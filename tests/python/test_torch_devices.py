@@ -99,6 +99,57 @@ class Devices(unittest.TestCase):
         torch.cuda.synchronize()
         self.check_floats(result, large.cpu())
 
+    def test_floats_that_stay_floats(self):
+        """They are filtered by kernels of floats, beyond all limits, without a wait, and come back as they were."""
+        stays = {"value_range": "float"}
+        for kind in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+            parts = [(each.double() / 60 - 1).to(kind) for each in self.pixels]
+            for given in (parts[0], parts[0][:, :77], parts[0][::2, 1:60], parts[0][:, :, 0], parts[0][:, :, :1], parts[0].permute(1, 0, 2),
+                          parts[0][:, :, :2], torch.cat((parts[0], parts[1][..., :1]), 2)):
+                there = given.cuda() if given.is_contiguous() else parts[0].cuda().as_strided(given.shape, given.stride(), given.storage_offset())
+                for _ in range(2):
+                    self.check_floats(gf.run("blur=2", there, **stays), given, **stays)
+            self.check_floats(gf.blur(parts[1].cuda(), 2, **stays), parts[1], **stays)
+            self.check_floats(gf.run("blur=2", torch.stack(parts).cuda(), **stays), torch.stack(parts), **stays)
+            mixed = [*parts, parts[0][::2].contiguous(), parts[1].half(), parts[2].to(torch.bfloat16)]
+            for given in (parts, [each[:40, :30].contiguous() for each in parts], mixed):
+                for result, each in zip(gf.run("blur=2", [each.cuda() for each in given], **stays), given):
+                    self.check_floats(result, each, **stays)
+            form = {"dtype": "bfloat16", "layout": "NCHW", "mean": (0.485, 0.456, 0.406), "std": 0.25, **stays}
+            self.assertTrue(torch.equal(gf.run("blur=2", parts[0].cuda(), **form).cpu(), gf.run("blur=2", parts[0], device="cpu", **form)))
+            for layout in ("NCHW", "NHWC"):
+                for name in ("float16", "bfloat16", "float32"):
+                    numbers = gf.run("", [each.cuda() for each in parts], dtype=name, layout=layout, **stays).cpu()
+                    whole = torch.stack([each.float().to(getattr(torch, name)) for each in parts])
+                    self.assertTrue(torch.equal(numbers, whole.permute(0, 3, 1, 2) if layout == "NCHW" else whole), (kind, name, layout))
+            self.assertEqual(gf.encode([each.cuda() for each in parts], "npy", **stays), [gf.encode(each, "npy", device="cpu", **stays) for each in parts])
+        for chain, given, kind in (("float", self.pixels[0], torch.float32), ("float=16,blur", self.pixels[0], torch.float16)):
+            result = gf.run(chain, given.cuda())
+            self.assertTrue(result.dtype == kind and torch.equal(result.cpu(), gf.run(chain, given, device="cpu")))
+        self.assertEqual(gf.run("integer", parts[0].float().cuda(), **stays).dtype, torch.uint16)
+        image = gf.decode(gf.encode(parts[0].half(), "npy", device="cpu", **stays), device="cuda:0")
+        self.assertTrue(torch.equal(torch.from_dlpack(image).cpu(), parts[0].half()))
+        self.assertTrue(torch.equal(torch.from_dlpack(gf.run("invert", image)).cpu(), gf.run("invert", parts[0].half(), device="cpu", **stays)))
+        with torch.cuda.stream(torch.cuda.Stream()):
+            large = parts[0].float().cuda().repeat(40, 40, 1)
+            for _ in range(20):
+                large = large * 0.875  # still queued when the library is called
+            result = gf.run("blur=2", large, **stays)
+        torch.cuda.synchronize()
+        self.check_floats(result, large.cpu(), **stays)
+
+    def test_wrong_floats_that_stay(self):
+        byte, part = self.tensors[0][0], (self.tensors[0][0] / 255).half()
+        gf.run("blur", [part, part], value_range="float", device="cuda:0")
+        for wrong, value_range, words in ((byte, "float", "for arrays of floats"), ([part, byte], "float", "for arrays of floats"), ([byte, part], None, "begin with floats"),
+                                          (part.float().requires_grad_(), "float", "detach"), (part.permute(2, 0, 1), "float", "channels to the end"),
+                                          (part[:0], "float", "no pixels"), (part.bfloat16().reshape(-1), "float", "shape"), (part, "floats", "two numbers")):
+            with self.assertRaisesRegex(gf.UsageError, words):
+                gf.run("blur", wrong, value_range=value_range, device="cuda:0")
+        for kind in (torch.float16, torch.bfloat16, torch.float32):
+            with self.assertRaisesRegex(gf.UnavailableError, "equalize: floats are filtered on the CPU only"):
+                gf.run("blur,equalize", part.to(kind), value_range="float")
+
     def test_wrong_floats(self):
         part = (self.tensors[0][0] / 255).half()
         nan, text = part.clone(), r"far outside the range 0..1: value_range=\(0, 255\)"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
@@ -29,6 +30,24 @@ static void swap(struct gf_format format, unsigned char *row, size_t samples)
     }
 }
 
+/* Reads floats of 64 bits as `bytes` bytes of the nearest ones of 32. *got has been 0. */
+static enum gf_status read_doubles(const struct array_source *source, int64_t at,
+                                   unsigned char *dst, size_t bytes, size_t *got,
+                                   struct gf_error *error)
+{
+    uint64_t piece[2048];
+    for (size_t read = sizeof piece; read >= sizeof *piece && *got < bytes;) {
+        const size_t left = 2 * (bytes - *got), size = left < sizeof piece ? left : sizeof piece;
+        GF_TRY(gf_input_read_at(source->input, at + 2 * (int64_t)*got, piece, size, &read, error));
+        for (size_t i = 0; i < read / sizeof *piece; i++, *got += sizeof(float)) {
+            const uint64_t bits = source->array.swapped ? __builtin_bswap64(piece[i]) : piece[i];
+            const float v = (float)gf_double_of_bits(bits);
+            memcpy(dst + *got, &v, sizeof v);
+        }
+    }
+    return GF_OK;
+}
+
 /* Reads rows of the window that follow each other in the file. */
 static enum gf_status read_part(struct array_source *source, int rows, unsigned char *dst,
                                 struct gf_error *error)
@@ -37,14 +56,16 @@ static enum gf_status read_part(struct array_source *source, int rows, unsigned 
     const struct gf_format format = array->format;
     const int y = source->window.y + source->row,
               line = array->bottom_up ? format.height - 1 - y : y;
-    const int64_t at = array->data + (int64_t)gf_row_bytes(format) * line +
-                       (int64_t)gf_pixel_bytes(format) * source->window.x;
+    const int64_t before = (int64_t)gf_row_bytes(format) * line +
+                           (int64_t)gf_pixel_bytes(format) * source->window.x,
+                  at = array->data + (array->doubles ? 2 * before : before);
     const size_t bytes = gf_row_bytes(source->base.format) * (size_t)rows;
-    size_t got;
-    GF_TRY(gf_input_read_at(source->input, at, dst, bytes, &got, error));
+    size_t got = 0;
+    GF_TRY(array->doubles ? read_doubles(source, at, dst, bytes, &got, error)
+                          : gf_input_read_at(source->input, at, dst, bytes, &got, error));
     if (got < bytes)
         return gf_fail_truncated(error, gf_input_name(source->input), y, format.height);
-    if (array->swapped)
+    if (array->swapped && !array->doubles)
         swap(format, dst, bytes / ((size_t)format.bits / 8));
     source->row += rows;
     return GF_OK;
@@ -99,7 +120,7 @@ static enum gf_status open_array(struct array_source *source, gf_array_header *r
     head[got] = '\0';
     GF_TRY(read_header(name, head, got, options, array, error));
     const int64_t left = gf_input_size(source->input) - array->data,
-                  row = (int64_t)gf_row_bytes(array->format);
+                  row = (int64_t)gf_row_bytes(array->format) * (array->doubles ? 2 : 1);
     if (left < row * array->format.height)
         return gf_fail_truncated(error, name, left > 0 ? left / row : 0, array->format.height);
     source->base.format = array->format;

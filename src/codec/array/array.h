@@ -10,6 +10,7 @@ struct gf_array {
     int64_t data;   /* where the samples begin in the file */
     bool bottom_up; /* the last row comes first */
     bool swapped;   /* the samples have the other byte order than the machine's */
+    bool doubles;   /* the file's samples are floats of 64 bits, which become the nearest of 32 */
 };
 
 enum { GF_ARRAY_HEAD = 16 << 10 }; /* so many bytes hold a header */

@@ -1,5 +1,5 @@
-/* Reads and writes NumPy's .npy: one array of (H, W) or (H, W, C) in C order, of u1, u2, f2 and f4.
- * (numpy.lib.format, versions 1 to 3) */
+/* Reads and writes NumPy's .npy: one array of (H, W) or (H, W, C) in C order, of u1, u2, f2 and f4;
+ * f8 is read as f4, rounded. (numpy.lib.format, versions 1 to 3) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,8 @@ static const struct {
 } types[] = {{"u1", 8, GF_SAMPLES_INTEGER},
              {"u2", 16, GF_SAMPLES_INTEGER},
              {"f2", 16, GF_SAMPLES_FLOAT},
-             {"f4", 32, GF_SAMPLES_FLOAT}};
+             {"f4", 32, GF_SAMPLES_FLOAT},
+             {"f8", 32, GF_SAMPLES_FLOAT}};
 enum { TYPES = sizeof types / sizeof *types };
 
 /* Returns what stands behind a key of the dictionary; NULL if there is no such key. */
@@ -68,11 +69,12 @@ static enum gf_status read_type(const char *name, const char *text, struct gf_ar
             continue;
         array->format.bits = types[i].bits;
         array->format.samples = types[i].samples;
+        array->doubles = types[i].name[1] == '8';
         array->swapped = types[i].bits > 8 && text[0] == (gf_is_big_endian() ? '<' : '>');
         return GF_OK;
     }
     return gf_fail(error, GF_ERROR_INPUT,
-                   "%s: an array of %.*s, which is not read: u1, u2, f2 and f4 are", name,
+                   "%s: an array of %.*s, which is not read: u1, u2, f2, f4 and f8 are", name,
                    shown(length), text);
 }
 

@@ -264,7 +264,6 @@ enum gf_status gf_device_batch_check(const struct gf_device_batch *batch,
     struct gf_backend *const backend = batch->pipeline->backend;
     struct gf_error why = {0};
     GF_TRY(gf_image_check(image, name, error));
-    GF_TRY(gf_integers_check(image->format, name, error));
     const enum gf_status status = backend->calls->owns(
         backend, image->data,
         image->pitch * (size_t)(image->format.height - 1) + gf_row_bytes(image->format), NULL,

@@ -139,7 +139,6 @@ static enum gf_status check_pictures(const struct gf_pipeline *pipeline, const c
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < count; i++) {
         status = gf_image_check(&image[i], name, error);
-        GF_THEN(status, gf_integers_check(image[i].format, name, error));
         GF_THEN(status,
                 gf_resident_check(pipeline->resident, &image[i], count > 1 ? &known : NULL, error));
         status = pipeline_number(status, i, count, error);
@@ -305,8 +304,7 @@ static enum gf_status form_of_images(const struct gf_image *images, int count,
             return gf_fail(error, GF_ERROR_UNFIT, "[%d]: its format is not that of [0]", i);
         if (i && !has_patches)
             continue;
-        enum gf_status status = gf_integers_check(format, "picture", &why);
-        GF_THEN(status, gf_float_form_make(format, numbers, form, &why));
+        const enum gf_status status = gf_float_form_make(format, numbers, form, &why);
         if (status)
             return gf_fail(error, status, "[%d]: %s", i, why.text);
     }
@@ -356,7 +354,6 @@ enum gf_status gf_pipeline_from_numbers(struct gf_pipeline *pipeline, const void
     GF_NOT_NULL(values, error);
     GF_NOT_NULL(image, error);
     const struct gf_float_source source = {values, type, black, white};
-    GF_TRY(gf_integers_check(image->format, "picture", error));
     GF_TRY(gf_float_source_check(&source, image, error));
     GF_TRY(check_device(pipeline, error));
     struct gf_backend *const backend = pipeline->backend;

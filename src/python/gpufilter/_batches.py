@@ -235,13 +235,14 @@ def form_of(dtype, layout, channels, mean, std, scale, patches=None):
     return form
 
 
-def form_like(array, value_range, result=None):
+def form_like(array, value_range, result):
     """Returns a Floats for results of the type of an array of floats; None for other arrays, and for a result that has its type already."""
     name = _pictures.float_type(array)
-    if not name or (_pictures.stays_floats(value_range) and (result.dtype == name or not result._image.format.samples)):
+    if not name:
         return None
     if _pictures.stays_floats(value_range):
-        return Floats(name, gray=len(array.shape) == 2)
+        made = _pictures.type_name(result.dtype)
+        return Floats(name, gray=len(array.shape) == 2) if made != name and made in _pictures.FLOATS else None
     black, white = _pictures.range_of(value_range)
     return Floats(name, mean=-black if black else None, scale=white - black, gray=len(array.shape) == 2)
 
@@ -274,7 +275,7 @@ class DeviceImage(_pictures.Image):
     @property
     def __cuda_array_interface__(self):
         return {"version": 3, "shape": self.shape, "strides": self._strides, "data": (self._image.data, False),
-                "typestr": "|u1" if self.bits == 8 else _pictures._ORDER + "u2", "stream": None}
+                "typestr": self._typestr, "stream": None}
 
     def __dlpack_device__(self):
         return _dlpack.CUDA, self._number
@@ -284,7 +285,7 @@ class DeviceImage(_pictures.Image):
             raise BufferError("a DeviceImage lies in its device's memory and is not copied")
         size = self.bits // 8
         return _dlpack.capsule_of(self, self._image.data, self.shape, self.bits, max_version, self.__dlpack_device__(),
-                                  [stride // size for stride in self._strides])
+                                  [stride // size for stride in self._strides], 2 if self._image.format.samples else 1)
 
     def view(self):
         raise usage("a picture in a device's memory has no view on the host: copy it by torch or cupy")
@@ -388,7 +389,8 @@ def _images_of(pipeline, arrays, package, value_range):
         images = _device.Images(image, len(arrays))
         if owner is arrays[0] and package.place(arrays, images):
             return images.images, arrays, True
-    pictures = [_pictures.picture(_device.samples_of(pipeline, array, value_range)) for array in arrays]
+    kept = value_range if _pictures.stays_floats(value_range) else None
+    pictures = [_pictures.picture(_device.samples_of(pipeline, array, value_range), kept) for array in arrays]
     return (_abi.gf_image * len(pictures))(*(image for image, _ in pictures)), pictures, False
 
 
@@ -448,12 +450,12 @@ def floats(pipeline, arrays, form, package=None):
     package = package or _device.loaded_package()
     if not package:
         raise usage("numbers in a device's memory are arrays of torch or cupy: import one of them")
-    pictures = [_pictures.picture(array) for array in arrays]
+    pictures = [_pictures.picture(array, "float" if _device.is_float(array) else None) for array in arrays]
     shape = form.joined([form.shape_of(image.format) for image, _ in pictures])
     number = _device.number_of(arrays[0])
     result = package.numbers(shape, form.kind, number)
     address, stream = package.address(result), package.stream(number)
-    for _, same in itertools.groupby((image for image, _ in pictures), lambda image: (image.format.channels, image.format.bits)):
+    for _, same in itertools.groupby((image for image, _ in pictures), lambda image: (image.format.channels, image.format.bits, image.format.samples)):
         images = list(same)
         _write_floats(pipeline, images, form, address, stream)
         address += form.bytes * sum(math.prod(form.shape_of(image.format)) for image in images)

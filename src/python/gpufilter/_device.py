@@ -48,8 +48,8 @@ class _Torch(_Package):
     def layout(tensor):
         return tensor.shape, tensor.stride(), tensor.dtype
 
-    def kind(self, bits):
-        return getattr(self._torch, f"uint{bits}")
+    def kind(self, name):
+        return getattr(self._torch, name)
 
     def are_alike(self, tensors):
         """Returns whether tensors have the layout of the first one."""
@@ -80,6 +80,7 @@ class _Torch(_Package):
 
 class _Cupy(_Package):
     """What is asked of cupy's arrays."""
+    kind = str  # types have numpy's names
 
     def __init__(self, cupy):
         self._cupy = cupy
@@ -94,10 +95,6 @@ class _Cupy(_Package):
     def stream(self, number):
         with self._cupy.cuda.Device(number):
             return self._cupy.cuda.get_current_stream().ptr
-
-    @staticmethod
-    def kind(bits):
-        return f"uint{bits}"
 
     def are_alike(self, arrays):
         return list(map(self.layout, arrays)).count(self.layout(arrays[0])) == len(arrays)
@@ -153,7 +150,7 @@ class _Form:
         self.result = _abi.gf_image(form, form.width * form.channels * (form.bits // 8))
         self.source_at, self.result_at = _c.addressof(self.source), _c.addressof(self.result)
         #: makes the array of a result
-        self.make = package.maker(pixels, self.shape(form), package.kind(form.bits))
+        self.make = package.maker(pixels, self.shape(form), package.kind(_pictures.dtype_of(form)))
 
     def shape(self, form):
         shape = _pictures.shape_of(form)
@@ -233,14 +230,14 @@ class _Stack(_List):
 _run, _run_batch = address_of("gf_pipeline_run_device"), address_of("gf_pipeline_run_device_batch")
 
 
-def _new_form(handle, pixels, package):
+def _new_form(handle, pixels, package, value_range):
     """Returns (what is kept of such an array, the array itself or a copy that the library can read)."""
     if len(pixels.shape) != 4:
-        picture, owner = _pictures.picture(pixels)
+        picture, owner = _pictures.picture(pixels, value_range)
         return (_Form(handle, pixels, picture, package) if owner is pixels else None), owner
     if not pixels.shape[0]:
         raise usage(f"an array of shape {tuple(pixels.shape)} has no pixels")
-    picture, owner = _pictures.picture(pixels[0])
+    picture, owner = _pictures.picture(pixels[0], value_range)
     addresses = [package.address(each) for each in (pixels[0], pixels[-1])]
     step = (addresses[1] - addresses[0]) // max(pixels.shape[0] - 1, 1) or picture.pitch * picture.format.height
     if picture.data != addresses[0] or (pixels.shape[0] > 1 and addresses[0] == addresses[1]):
@@ -273,7 +270,7 @@ def is_float(pixels):
 
 
 def samples_of(pipeline, pixels, value_range=None):
-    """Returns an array of floats as one of samples of 16 bits, by the words of Pipeline.run(), for which it waits. Other arrays are returned as they are."""
+    """Returns an array of floats as Pipeline.run() says: of samples of 16 bits, for which it waits, or of float16 or float32. Others are returned as they are."""
     if not is_float(pixels):
         if value_range is not None:
             raise _pictures.no_range()
@@ -283,6 +280,8 @@ def samples_of(pipeline, pixels, value_range=None):
         raise _pictures.no_gradient()
     if not kind:
         raise usage(f"a picture's floats are of one of the types {', '.join(_pictures.FLOATS)}, not {pixels.dtype}")
+    if _pictures.stays_floats(value_range):
+        return pixels if kind in ("float16", "float32") else package.converted(pixels, "float32")
     # Pictures of an array of several lie below each other.
     form = _pictures.form_of_shape((shape[0] * shape[1],) + shape[2:] if len(shape) == 4 else shape, 16)
     kind = "float32" if kind == "float64" else kind
@@ -298,23 +297,23 @@ def samples_of(pipeline, pixels, value_range=None):
     return result
 
 
-def run(handle, pixels):
-    """Queues the filters on the current stream of the array's device."""
+def run(handle, pixels, value_range=None):
+    """Queues the filters on the current stream of the array's device. value_range: "float" for arrays of float16 and float32."""
     package = package_of(type(pixels))
     if package is None:
         _pictures.picture(pixels)  # tells what is wrong with it, too
         raise usage(f"results in a device's memory are arrays of torch or cupy, not of {_pictures.package_of(pixels)}")
-    return queue(handle, package, pixels, package.number(pixels))
+    return queue(handle, package, pixels, package.number(pixels), value_range)
 
 
-def queue(handle, package, pixels, number):
+def queue(handle, package, pixels, number, value_range=None):
     """Does the same for an array of a package on the device of that number."""
-    layout = package.layout(pixels)
+    layout = (package.layout(pixels), value_range) if value_range else package.layout(pixels)
     form = handle.forms.get(layout)
     if form is None:
-        form, owner = _new_form(handle, pixels, package)
+        form, owner = _new_form(handle, pixels, package, value_range)
         if form is None:
-            return run(handle, owner)
+            return run(handle, owner, value_range)
         _keep(handle, layout, form)
     result = form.make()
     status = form.run(handle, package.address(pixels), package.address(result), package.stream(number))
@@ -323,31 +322,31 @@ def queue(handle, package, pixels, number):
     return result
 
 
-def run_list(handle, pictures):
+def run_list(handle, pictures, value_range=None):
     """Does the same for a list. Small arrays of one shape share launches."""
     pictures = tuple(pictures)
     first = pictures[0]
     package = package_of(type(first))
     if not package or len(pictures) < 2 or len(first.shape) > 3 or list(map(type, pictures)).count(type(first)) < len(pictures):
-        return _run_each(handle, pictures)
-    layout = package.layout(first), len(pictures)
+        return _run_each(handle, pictures, value_range)
+    layout = package.layout(first), len(pictures), value_range
     form = handle.forms.get(layout)
     if form is None:
         if not package.are_alike(pictures):
-            return _run_each(handle, pictures)
-        picture, owner = _pictures.picture(first)
+            return _run_each(handle, pictures, value_range)
+        picture, owner = _pictures.picture(first, value_range)
         if owner is not first:  # the library cannot read such rows
             if first.nbytes > _SMALL:
-                return _run_each(handle, pictures)
-            return run_list(handle, package.each(package.stack(pictures)))
+                return _run_each(handle, pictures, value_range)
+            return run_list(handle, package.each(package.stack(pictures)), value_range)
         form = _List(handle, first, picture, package, len(pictures))
         _keep(handle, layout, form)
     if form.result.pitch * form.result.format.height > _SMALL or not package.place(pictures, form.sources):
-        return _run_each(handle, pictures)
+        return _run_each(handle, pictures, value_range)
     results = form.make()
     check(form.run(handle, form.sources.at, package.address(results), package.stream(package.number(first))), handle.failure)
     return package.each(results)
 
 
-def _run_each(handle, pictures):
-    return [run(handle, each) for each in pictures]
+def _run_each(handle, pictures, value_range):
+    return [run(handle, each, value_range) for each in pictures]

@@ -27,6 +27,11 @@ def shape_of(form):
     return (form.height, form.width) + ((form.channels,) if form.channels > 1 else ())
 
 
+def dtype_of(form):
+    """Returns numpy's name of the type of the samples of that struct gf_format."""
+    return f"{'float' if form.samples else 'uint'}{form.bits}"
+
+
 class Metadata:
     """What a file holds beside its pixels, which never changes."""
 
@@ -83,7 +88,11 @@ class Image:
     @property
     def dtype(self):
         """the type of the samples as numpy names it: uint8, uint16, float16 or float32"""
-        return f"{'float' if self._image.format.samples else 'uint'}{self.bits}"
+        return dtype_of(self._image.format)
+
+    @property
+    def _typestr(self):
+        return "|u1" if self.bits == 8 else f"{_ORDER}{self.dtype[0]}{self.bits // 8}"
 
     @property
     def icc(self):
@@ -139,8 +148,7 @@ class Image:
     @property
     def __array_interface__(self):
         # Without strides Pillow wants a buffer, which begins with Python 3.12.
-        return {"version": 3, "shape": self.shape, "strides": self._strides, "data": (self._image.data, False),
-                "typestr": "|u1" if self.bits == 8 else f"{_ORDER}{self.dtype[0]}{self.bits // 8}"}
+        return {"version": 3, "shape": self.shape, "strides": self._strides, "data": (self._image.data, False), "typestr": self._typestr}
 
     def __dlpack_device__(self):
         return 1, 0
@@ -291,8 +299,6 @@ def stays_floats(value_range):
 
 def range_of(value_range):
     """Returns the numbers of black and white."""
-    if stays_floats(value_range):
-        raise usage("value_range='float' is for arrays in the host's memory")
     try:
         black, white = (0, 1) if value_range is None else value_range
         return float(black), float(white)
@@ -354,7 +360,7 @@ def picture(array, value_range=None):
 
     value_range: the numbers of black and white in floats, or "float" for floats that stay as they are.
     """
-    as_floats = stays_floats(value_range) and float_type(array) in ("float16", "float32") and not on_device(array)
+    as_floats = stays_floats(value_range) and float_type(array) in ("float16", "float32")
     if float_type(array) and not as_floats:
         made = _of_floats(array, value_range)
         return made._image, made

@@ -168,8 +168,8 @@ class Pipeline:
         Arrays of float16, bfloat16, float32 and, by way of float32, float64 are filtered as samples of 16 bits: the nearest to
         65535 (v - black) / (white - black), to even ones between two, limited to 0..65535. value_range=(black, white) is (0, 1) by
         default; numbers far outside are an error, for which a call waits in a device's memory. The result has the array's type and range.
-        With value_range="float" they stay as they are in the host's memory, as behind the filter float: float16 and float32 without a copy, others as
-        float32. The result has the array's type, unless the chain makes integers.
+        With value_range="float" they stay as they are, as behind the filter float: float16 and float32 without a copy, others as float32. The
+        result has the array's type, unless the chain makes integers. In a device's memory filters without kernels for floats are an error.
 
         dtype: "float32", "float16", "bfloat16" or "uint8", or such a type of numpy, torch or jax: what networks take,
         (sample * scale / largest - mean) / std, rounded to the nearest number of the type; scale is 1 by default, mean and std are
@@ -198,24 +198,27 @@ class Pipeline:
     def _run_on_device(self, array, form=None, value_range=None, progress=None):
         several = isinstance(array, (list, tuple))
         first = array[0] if several else array
-        if value_range is not None or _device.is_float(first):
-            given = array if several else [array]
-            samples = [_device.samples_of(self, each, value_range) for each in given]
-            results = self._run_on_device(samples if several else samples[0], form, progress=progress)
-            if form:
-                return results
-            results = [_batches.floats_like(self, *each) for each in zip(results if several else [results], (
-                _batches.form_like(each, value_range) for each in given))]
-            return results if several else results[0]
+        if value_range is None and not _device.is_float(first):
+            return _batches.floats_like(self, self._filter_on_device(array, progress), form)
+        given = array if several else [array]
+        samples = [_device.samples_of(self, each, value_range) for each in given]
+        stays = (value_range,) if _pictures.stays_floats(value_range) else ()
+        results = self._filter_on_device(samples if several else samples[0], progress, *stays)
         if form:
-            return _batches.floats_like(self, self._run_on_device(array, progress=progress), form)
-        images = isinstance(first, _batches.DeviceImage)
-        handle, run = self._take(), _batches.run if images else _device.run_list if several else _device.run
+            return _batches.floats_like(self, results, form)
+        results = [_batches.floats_like(self, result, _batches.form_like(each, value_range, result)) for each, result in zip(
+            given, results if several else [results])]
+        return results if several else results[0]
+
+    def _filter_on_device(self, array, progress, *value_range):
+        several = isinstance(array, (list, tuple))
+        run = _device.run_list if several else _device.run
+        handle, run = self._take(), _batches.run if isinstance(array[0] if several else array, _batches.DeviceImage) else run
         try:
             if not progress:
-                return run(handle, array)
+                return run(handle, array, *value_range)
             with watched(handle, progress):
-                return run(handle, array)
+                return run(handle, array, *value_range)
         finally:
             self._give_back(handle)
 
