@@ -20,8 +20,8 @@ struct view_pair {
     int border;                  /* enum gf_border, for stencils */
     unsigned per_channel;        /* 65536 / channels + 1: see pixel_of() in stencil.cuh */
     int bits;
-    int straight; /* the bits of both views if they are straight RGBA, and the stencil's samples the
-                   * 16 bits of their premultiplied colour (GF_FUSES_ALPHA); otherwise 0 */
+    int straight; /* the bits of both views if they are straight RGBA, and the stencil's samples
+                   * their premultiplied colour (struct gf_launch); otherwise 0 */
     const unsigned *before, *after; /* look-up tables of samples, for before and after the stencil
                                        (struct gf_launch); NULL: none */
 };
@@ -42,7 +42,7 @@ static inline struct view_pair view_pair_of(const struct gf_launch *launch, int 
     p.border = border;
     p.per_channel = 65536 / p.channels + 1;
     p.straight = launch->straight;
-    p.bits = p.straight ? 16 : launch->in.format.bits;
+    p.bits = p.straight == 8 ? 16 : launch->in.format.bits;
     p.before = (const unsigned *)launch->before;
     p.after = (const unsigned *)launch->after;
     return p;

@@ -203,11 +203,12 @@ static bool is_alpha_stencil(const struct gf_plan *plan, int i)
         return false;
     const struct gf_stage *const stage = &plan->stage[i], *const stencil = stage + 1;
     const bool far = !gf_stage_rows_known(stencil);
-    return !gf_is_float(stage->in) && (plan->on_device || !far) && premultiplies(stage, far) &&
+    const int fuses = gf_is_float(stage->in) ? GF_FUSES_FLOAT_ALPHA : GF_FUSES_ALPHA;
+    return (plan->on_device || !far) && premultiplies(stage, far) &&
            stage->in.bits == stage[2].out.bits && gf_point_is_only(stage + 2, &gf_unpremultiply) &&
            stencil->filter->fuses && !stencil->variant &&
            gf_stage_border(stencil) != GF_BORDER_WRAP &&
-           stencil->filter->fuses(stencil->params) & GF_FUSES_ALPHA;
+           stencil->filter->fuses(stencil->params) & fuses;
 }
 
 enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error)

@@ -147,10 +147,10 @@ const struct gf_filter *gf_stage_variants(const struct gf_stage *stage)
 
 gf_launcher *gf_stage_launcher(const struct gf_stage *stage)
 {
-    if (gf_stage_has_floats(stage) || !stage->filter->cuda)
-        return stage->filter->cuda_floats->launch;
-    return stage->variant && stage->variant->launch ? stage->variant->launch
-                                                    : stage->filter->cuda[0].launch;
+    if (stage->variant && stage->variant->launch)
+        return stage->variant->launch;
+    return gf_stage_has_floats(stage) || !stage->filter->cuda ? stage->filter->cuda_floats->launch
+                                                              : stage->filter->cuda[0].launch;
 }
 
 enum gf_status gf_filter_check_kernels(const struct gf_filter *filter, struct gf_error *error)

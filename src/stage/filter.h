@@ -145,9 +145,16 @@ struct gf_filter_cost {
 #define GF_COST_PIXEL 0.8
 
 /* Whether a stencil's kernels can apply a table to samples before the stencil, after it, or both.
- * GF_FUSES_ALPHA: they read and write straight RGBA and convert it to premultiplied colour and back
- * themselves. */
-enum gf_fusing { GF_FUSES_NOTHING, GF_FUSES_BEFORE, GF_FUSES_AFTER, GF_FUSES_BOTH, GF_FUSES_ALPHA };
+ * GF_FUSES_ALPHA: they read and write straight RGBA of integers and convert it to premultiplied
+ * colour and back themselves; GF_FUSES_FLOAT_ALPHA: the kernels for floats do. */
+enum gf_fusing {
+    GF_FUSES_NOTHING,
+    GF_FUSES_BEFORE,
+    GF_FUSES_AFTER,
+    GF_FUSES_BOTH,
+    GF_FUSES_ALPHA,
+    GF_FUSES_FLOAT_ALPHA = 8
+};
 
 enum gf_keys { GF_NO_KEYS, GF_WIDE_KEYS, GF_KEYS };
 
@@ -285,11 +292,13 @@ struct gf_filter {
     const struct gf_variant *cuda;
     /* The kernels for a stage whose input or result has floats, and their scratch memory
      * (GF_CUDA_FLOATS). The kernels above never get such a stage. NULL, or if they refuse it: it
-     * runs on the CPU alone. */
+     * runs on the CPU alone. With GF_FUSES_FLOAT_ALPHA they get launch->straight as cuda_fused
+     * does. */
     const struct gf_variant *cuda_floats;
     /* GF_STENCIL: what cuda_fused can do with these parameters: apply launch->before and
-     * launch->after for 8-bit pictures without alpha, or read straight RGBA (GF_FUSES_ALPHA). The
-     * planner sets no launch->before if the border is constant or wraps. NULL: nothing. */
+     * launch->after for 8-bit pictures without alpha, or read straight RGBA (GF_FUSES_ALPHA); and
+     * whether cuda_floats can read straight RGBA. The planner sets no launch->before if the border
+     * is constant or wraps. NULL: nothing. */
     enum gf_fusing (*fuses)(const void *params);
     /* Launches the default kernels with launch->before and launch->after; for GF_FUSES_ALPHA,
      * kernels that read and write straight RGBA although the stage's formats are premultiplied. It

@@ -35,8 +35,9 @@ struct gf_launch {
      * is read goes through `before` first, and each result through `after` before it is written;
      * NULL: no table. */
     const void *before, *after;
-    /* For cuda_fused alone: the bits of `in` and `out` if they are straight RGBA, while the stage
-     * works on the 16 bits of their premultiplied colour (GF_FUSES_ALPHA); otherwise 0. */
+    /* For cuda_fused and cuda_floats alone: the bits of `in` and `out` if they are straight RGBA,
+     * while the stage works on their premultiplied colour, of 16 bits (GF_FUSES_ALPHA) or of the
+     * same type of floats (GF_FUSES_FLOAT_ALPHA); otherwise 0. */
     int straight;
     const struct gf_view *pictures; /* the stage's second pictures, whole, in device memory, in the
                                      * order of gf_stage_pictures() */

@@ -18,6 +18,13 @@ static struct gf_launch part_of(const struct gf_launch *launch, enum gf_fused_pa
     return own;
 }
 
+/* Returns the launcher of a part's kernels. */
+static gf_launcher *launcher_of(const struct gf_stage *part)
+{
+    return gf_stage_has_floats(part) ? part->filter->cuda_floats->launch
+                                     : part->filter->cuda[0].launch;
+}
+
 /* Whether the part converts alpha. Otherwise it is a table. */
 static bool converts_alpha(const struct gf_stage *part)
 {
@@ -46,14 +53,14 @@ extern "C" int gf_fused_separate_cuda(const struct gf_launch *launch)
     first.out = middle.read;
     second.out = third.in = middle.written;
     if (before.filter) {
-        status = before.filter->cuda[0].launch(&first);
+        status = launcher_of(&before)(&first);
         second.in = first.out;
     }
     second.scratch = (char *)launch->scratch + used;
     if (status == cudaSuccess)
-        status = stencil.filter->cuda[0].launch(&second);
+        status = launcher_of(&stencil)(&second);
     if (status == cudaSuccess && after.filter)
-        status = after.filter->cuda[0].launch(&third);
+        status = launcher_of(&after)(&third);
     return status;
 }
 
@@ -66,7 +73,10 @@ extern "C" int gf_fused_cuda(const struct gf_launch *launch)
     own.straight = converts_alpha(&before) ? before.in.bits : 0;
     own.before = table_of(launch, GF_FUSED_BEFORE);
     own.after = table_of(launch, GF_FUSED_AFTER);
-    const int status = stencil.filter->cuda_fused(&own);
+    gf_launcher *const launch_fused = gf_stage_has_floats(&stencil)
+                                          ? stencil.filter->cuda_floats->launch
+                                          : stencil.filter->cuda_fused;
+    const int status = launch_fused(&own);
     /* The parts can run one after the other only if the stencil's rows are known, because there is
      * no scratch memory between them otherwise. */
     return status == cudaErrorNotSupported && gf_stage_rows_known(&stencil)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "pixel/float_stage.h"
+
 static const struct gf_stage *stencil_of(const void *params)
 {
     return &((const struct gf_fused_stages *)params)->part[GF_FUSED_STENCIL];
@@ -93,15 +95,13 @@ size_t gf_fused_middle(const struct gf_stage *stage, const struct gf_view *out, 
 static size_t fused_cpu_scratch(const struct gf_stage *stage, int rows)
 {
     const struct gf_stage *const stencil = stencil_of(stage->params);
-    return middle_bytes(stage, rows) +
-           (stencil->filter->cpu_scratch ? stencil->filter->cpu_scratch(stencil, rows) : 0);
+    return middle_bytes(stage, rows) + gf_stage_cpu_scratch(stencil, rows);
 }
 
 static size_t separate_cuda_scratch(const struct gf_stage *stage, int rows)
 {
     const struct gf_stage *const stencil = stencil_of(stage->params);
-    return middle_bytes(stage, rows) +
-           (stencil->filter->cuda_scratch ? stencil->filter->cuda_scratch(stencil, rows) : 0);
+    return middle_bytes(stage, rows) + gf_stage_cuda_scratch(stencil, rows);
 }
 
 /* Returns the device's scratch memory. Kernels that may read the whole input take every launch (see
@@ -121,8 +121,8 @@ static void fused_cpu(const struct gf_stage *stage, const struct gf_view *in,
     const size_t used = gf_fused_middle(stage, out, scratch, &middle);
     if (before.filter)
         before.filter->cpu(&before, in, &middle.read, NULL);
-    stencil.filter->cpu(&stencil, before.filter ? &middle.read : in, &middle.written,
-                        (char *)scratch + used);
+    gf_stage_cpu(&stencil, before.filter ? &middle.read : in, &middle.written,
+                 (char *)scratch + used);
     if (after.filter)
         after.filter->cpu(&after, &middle.written, out, NULL);
 }
@@ -134,6 +134,7 @@ const struct gf_filter gf_fused = {
     .summary = "a stencil and the point filters beside it",
     .params_size = sizeof(struct gf_fused_stages),
     .kind = GF_STENCIL,
+    .takes_floats = true,
     .shape = fused_shape,
     .input_rows = fused_input_rows,
     .needs_whole = fused_needs_whole,
@@ -150,4 +151,5 @@ const struct gf_filter gf_fused = {
                                 "a kernel for each part, through global memory (Best Practices "
                                 "9.2.1)"),
                      .scratch = separate_cuda_scratch}),
+    .cuda_floats = GF_CUDA_FLOATS(gf_fused_cuda, fused_cuda_scratch),
 };
