@@ -46,19 +46,24 @@ static bool fused_needs_whole(const void *params)
     return gf_stage_needs_whole(stencil_of(params));
 }
 
+/* Returns the most rows that the stencil reads for `rows` rows of the result. */
+static int rows_read(const struct gf_stage *stage, int rows)
+{
+    const struct gf_stage *const stencil = stencil_of(stage->params);
+    const int reach = gf_stage_radius(stencil), height = stage->in.height;
+    return stencil->filter->input_rows_most ? stencil->filter->input_rows_most(stencil, rows)
+           : gf_stage_rows_known(stencil) && rows < height - 2 * reach ? rows + 2 * reach
+                                                                       : height;
+}
+
 /* Returns the bytes of the stencil's input for `rows` rows of the result, if a part before it makes
  * that. */
 static size_t read_bytes(const struct gf_stage *stage, int rows)
 {
     const struct gf_fused_stages *const stages = stage->params;
-    const struct gf_stage *const stencil = &stages->part[GF_FUSED_STENCIL];
-    const int reach = gf_stage_radius(stencil), height = stage->in.height;
-    const int most = stencil->filter->input_rows_most
-                         ? stencil->filter->input_rows_most(stencil, rows)
-                     : gf_stage_rows_known(stencil) && rows < height - 2 * reach ? rows + 2 * reach
-                                                                                 : height;
     return stages->part[GF_FUSED_BEFORE].filter
-               ? (size_t)most * gf_part_bytes(gf_row_bytes(stencil->in))
+               ? (size_t)rows_read(stage, rows) *
+                     gf_part_bytes(gf_row_bytes(stages->part[GF_FUSED_STENCIL].in))
                : 0;
 }
 
@@ -94,8 +99,15 @@ size_t gf_fused_middle(const struct gf_stage *stage, const struct gf_view *out, 
 
 static size_t fused_cpu_scratch(const struct gf_stage *stage, int rows)
 {
-    const struct gf_stage *const stencil = stencil_of(stage->params);
-    return middle_bytes(stage, rows) + gf_stage_cpu_scratch(stencil, rows);
+    const struct gf_fused_stages *const stages = stage->params;
+    size_t most = 0;
+    for (int i = 0; i < GF_FUSED_PARTS; i++) {
+        const struct gf_stage *const part = &stages->part[i];
+        const int made = i == GF_FUSED_BEFORE ? rows_read(stage, rows) : rows;
+        const size_t bytes = part->filter ? gf_stage_cpu_scratch(part, made) : 0;
+        most = bytes > most ? bytes : most;
+    }
+    return middle_bytes(stage, rows) + most;
 }
 
 static size_t separate_cuda_scratch(const struct gf_stage *stage, int rows)
@@ -119,12 +131,12 @@ static void fused_cpu(const struct gf_stage *stage, const struct gf_view *in,
     const struct gf_stage after = gf_fused_part(stage, GF_FUSED_AFTER);
     struct gf_fused_middle middle;
     const size_t used = gf_fused_middle(stage, out, scratch, &middle);
+    void *const own = (char *)scratch + used;
     if (before.filter)
-        before.filter->cpu(&before, in, &middle.read, NULL);
-    gf_stage_cpu(&stencil, before.filter ? &middle.read : in, &middle.written,
-                 (char *)scratch + used);
+        gf_stage_cpu(&before, in, &middle.read, own);
+    gf_stage_cpu(&stencil, before.filter ? &middle.read : in, &middle.written, own);
     if (after.filter)
-        after.filter->cpu(&after, &middle.written, out, NULL);
+        gf_stage_cpu(&after, &middle.written, out, own);
 }
 
 extern gf_launcher gf_fused_cuda, gf_fused_separate_cuda;
