@@ -2,6 +2,7 @@
  * their rows, in the order of the caller's stream; memory of another kind is refused. */
 #include "gpu_test.h"
 #include "gpufilter/gpufilter.h"
+#include "pixel/float_rows.h"
 
 #ifdef GF_WITH_CUDA
 
@@ -116,6 +117,65 @@ static void test_like_pillow(void **state)
     check("resize=7:2:like=pillow", format_of(61, 300, 3, 8), 1);
     check("resize=3:1:area:like=pillow:reducing_gap=1", format_of(61, 300, 3, 8), 16);
     check("resize=40:70:like=pillow:box='60.999 0 61 300'", format_of(61, 300, 4, 8), 16);
+}
+
+/* Makes floats of -0.5..2 from the bytes, with or without an infinite one, and alpha that is 0 in
+ * places. */
+static void fill_floats(struct gf_image *picture, bool has_infinity)
+{
+    const struct gf_format format = picture->format;
+    const int channels = format.channels;
+    for (int y = 0; y < format.height; y++) {
+        unsigned char *const row = picture->data + (size_t)y * picture->pitch;
+        for (int i = format.width * channels - 1; i >= 0; i--) {
+            const bool is_alpha = channels % 2 == 0 && i % channels == channels - 1;
+            const float byte = row[i * format.bits / 8];
+            const float v = is_alpha                              ? fmaxf(byte - 60, 0) / 195
+                            : has_infinity && y == 75 && i == 100 ? INFINITY
+                                                                  : byte / 100 - 0.5f;
+            gf_floats_to_row(&v, format, 1, row + (size_t)i * (size_t)format.bits / 8);
+        }
+    }
+}
+
+static void check_floats(const char *chain, struct gf_format format)
+{
+    struct gf_image input = picture_random(format, 0, 1), expected = {.data = NULL},
+                    made = {.data = NULL};
+    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, chain), *const cpu = open_on(
+                                                                        GF_DEVICE_CPU, chain);
+    /* Weights below 0 would make a NaN of an infinity, and so would alpha. */
+    fill_floats(&input, strstr(chain, ":linear") && format.channels % 2);
+    assert_ok(chain, gf_pipeline_run_image(cpu, &input, &expected, &error), &error);
+    assert_ok(chain, gf_pipeline_run_image(gpu, &input, &made, &error), &error);
+    for (int y = 0; y < expected.format.height; y++) {
+        if (memcmp(made.data + (size_t)y * made.pitch, expected.data + (size_t)y * expected.pitch,
+                   gf_row_bytes(expected.format)))
+            fail_msg("%s: %d channels of %d bits: row %d", chain, format.channels, format.bits, y);
+    }
+    gf_image_free(&expected);
+    gf_image_free(&made);
+    gf_pipeline_close(gpu);
+    gf_pipeline_close(cpu);
+    picture_free(&input);
+}
+
+/* Floats: halves and other sizes, in one kernel and in two, at edges and with alpha. */
+static void test_resized_floats(void **state)
+{
+    static const char *const chains[] = {
+        "resize=50%:50%",       "resize=50%:50%:cubic",   "resize=50%:50%:linear",
+        "resize=50%:50%:area",  "resize=37%:70%",         "resize=140%:15%",
+        "resize=9:110:area",    "resize=50%:50%:nearest", "resize=50%:60%:light=linear",
+        "resize=8%:90%:linear", "resize=50%:9%:hamming",  "resize=80:30:linear:fit=cover"};
+    need_gpu();
+    for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
+        for (int kind = 0; kind < 8; kind++) {
+            struct gf_format format = format_of(210 + kind, 150, 1 + kind % 4, kind < 4 ? 16 : 32);
+            format.samples = GF_SAMPLES_FLOAT;
+            check_floats(chains[c], format);
+        }
+    }
 }
 
 /* A pipeline keeps what it needs for some formats, one of which makes room for another. */
@@ -590,6 +650,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits),
                                        cmocka_unit_test(test_wide_halves),
                                        cmocka_unit_test(test_like_pillow),
+                                       cmocka_unit_test(test_resized_floats),
                                        cmocka_unit_test(test_many_formats),
                                        cmocka_unit_test(test_batches),
                                        cmocka_unit_test(test_long_batches),

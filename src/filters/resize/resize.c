@@ -308,19 +308,21 @@ static int input_rows_most(const struct gf_stage *stage, int rows)
 /* The scratch memory of the kernels for floats. */
 static size_t floats_scratch(const struct gf_stage *stage, int rows)
 {
-    return kernel_of(stage->params) == GF_RESAMPLE_NEAREST
+    const struct gf_resample_axis axis = row_axis(stage);
+    return kernel_of(stage->params) == GF_RESAMPLE_NEAREST || !gf_resample_has_mid(&axis)
                ? 0
                : gf_resample_mid_pitch(stage->out) * (size_t)input_rows_most(stage, rows);
 }
 
-/* The kernels of nearest pixels and of halves convert straight RGBA themselves. */
+/* The kernels of nearest pixels and of halves convert straight RGBA themselves, and those of floats
+ * always do. */
 static enum gf_fusing resize_fuses(const void *params)
 {
     const struct gf_resize_params *const resize = params;
     return resize->kernel == GF_RESAMPLE_NEAREST ||
                    (!resize->light && resize->size.in_w == 2 * resize->size.full_w)
-               ? GF_FUSES_ALPHA
-               : GF_FUSES_NOTHING;
+               ? (enum gf_fusing)(GF_FUSES_ALPHA | GF_FUSES_FLOAT_ALPHA)
+               : GF_FUSES_FLOAT_ALPHA;
 }
 
 extern const struct gf_filter gf_resize_filter, gf_crop_filter;

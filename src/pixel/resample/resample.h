@@ -147,8 +147,15 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
                                    const struct gf_resample_axis *row_axis,
                                    struct gf_error *error) GF_CHECKED;
 
-/* Returns the bytes from one row to the next of the scratch memory in which a device keeps rows of
- * floats between the passes; `format` is that of the result. */
+/* Whether a device keeps rows of floats in scratch memory between the passes: where results that
+ * are near each other have few of their rows in common. */
+static inline bool gf_resample_has_mid(const struct gf_resample_axis *rows)
+{
+    return rows->scale > 4;
+}
+
+/* Returns the bytes from one row of that scratch memory to the next; `format` is that of the
+ * result. */
 static inline size_t gf_resample_mid_pitch(struct gf_format format)
 {
     return ((size_t)format.width * (size_t)format.channels * sizeof(float) + 255) / 256 * 256;
