@@ -1,8 +1,6 @@
 /* Takes large buffers from the kernel, and cuts chunks of slow memory into pieces. */
 #include "base/memory/buffers.h"
 
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -4,17 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/memory/grow.h"
 #include "base/process/program.h"
-#include "base/text/json.h"
 
 struct gf_batch_log {
     char *name;

@@ -16,7 +16,6 @@
 #include "base/text/json.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/names.h"
-#include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/layouts/layouts.h"
 #include "pipeline/pipeline_internal.h"

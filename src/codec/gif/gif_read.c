@@ -1,12 +1,9 @@
 #include "codec/gif/gif.h"
 
 #include <gif_lib.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
-#include "base/image.h"
 #include "base/process/library.h"
 #include "base/threads/times.h"
 #include "codec/common/checks.h"

@@ -8,7 +8,6 @@
 #include "base/threads/ordered.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
-#include "codec/io/output.h"
 #include "codec/png/deflate/deflate.h"
 #include "codec/png/png_chunk.h"
 

@@ -9,9 +9,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
-#include "codec/common/rows/source.h"
 #include "codec/common/rows/whole_picture.h"
-#include "codec/io/output.h"
 #include "codec/png/png_chunk.h"
 
 /* One picture: gray or RGB, with or without alpha, of 8 or 16 bits. png_chunk.c writes the

@@ -11,8 +11,6 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
-#include "codec/common/rows/source.h"
-#include "codec/io/input.h"
 
 void gf_source_take_page(struct gf_source *source, struct gf_source *page)
 {
