@@ -116,11 +116,7 @@ static enum gf_status png_picture_sink_open(const struct gf_sink_order *order,
     if (!status && order->options->png_level == GF_PNG_FAST_LEVEL)
         status = gf_png_mark_write(order->output,
                                    gf_png_mark_rows(gf_row_bytes(packed), format.height), error);
-    if (status)
-        png_close(&opened->base);
-    else
-        *sink = &opened->base;
-    return status;
+    GF_OPENED(status, png_close, &opened->base, sink);
 }
 
 /* Writes an animated PNG (APNG). A frame is written as the box of the pixels that have changed
