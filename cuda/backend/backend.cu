@@ -8,12 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory/buffers.h"
 #include "base/process/machine.h"
 #include "base/threads/times.h"
 #include "chain/chain.h"
 #include "cuda/common/check.cuh"
-#include "engine/backend.h"
 #include "engine/device_coders.h"
 
 /* Records for the profile how long this backend has waited for the start of the device. begin_s:

@@ -1,7 +1,6 @@
 /* A lane of the CUDA backend: a stream, its copies and kernels, and the marks that time them; and
  * the histogram to which all lanes add. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/process/machine.h"
 #include "base/threads/times.h"

@@ -1,7 +1,5 @@
 #include "cuda/common/launch.cuh"
 
-#include <atomic>
-#include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
 

@@ -1,5 +1,4 @@
 /* Describes the scans of a picture with several scans for scans.cu. */
-#include <string.h>
 
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/decode.cuh"

@@ -4,7 +4,6 @@
 
 #include "base/threads/times.h"
 #include "cuda/common/coder.cuh"
-#include "cuda/common/launch.cuh"
 #include "cuda/jpeg/coders.h"
 #include "cuda/jpeg/encode_group.cuh"
 

@@ -6,7 +6,6 @@
  * when it ends. All lanes of a warp know the position in the bits, and they share the work on a
  * block. A picture takes as long as its longest scan, whose symbols are taken one after the other.
  * In take_short_symbols() every instruction therefore counts on which the next symbol depends. */
-#include "codec/jpeg/jpeg_header.h"
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/decode.cuh"
 #include "cuda/jpeg/scan_walk.cuh"

@@ -5,7 +5,6 @@
  * zeros after the message, which a product with a negative power removes. */
 #include "cuda/png/crc.cuh"
 
-#include "cuda/common/launch.cuh"
 #include "cuda/png/encode_group.cuh"
 
 enum { PIECE = CRC_THREADS * CRC_WORDS, END_THREADS = 128 };

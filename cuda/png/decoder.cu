@@ -2,7 +2,6 @@
 #include <zlib.h>
 
 #include "cuda/common/coder.cuh"
-#include "cuda/common/launch.cuh"
 #include "cuda/png/coders.h"
 #include "cuda/png/crc.cuh"
 #include "cuda/png/stripes.cuh"

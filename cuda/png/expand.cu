@@ -1,6 +1,5 @@
 /* Makes pixels of samples: colours of a palette, samples of fewer than 8 bits, a transparent
  * colour. The results are those of libpng's expansion and of the CPU's palette. */
-#include "cuda/common/launch.cuh"
 #include "cuda/png/stripes.cuh"
 
 enum { EXPAND_THREADS = 256, EXPAND_BLOCKS = 64 /* thread blocks of each picture */ };

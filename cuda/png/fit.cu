@@ -2,7 +2,6 @@
 #include <stdint.h>
 
 #include "codec/png/deflate/code_lengths.h"
-#include "cuda/common/launch.cuh"
 #include "cuda/png/encode_group.cuh"
 
 /* Huffman codes with a limited length, which a thread block makes: the lengths and codes of

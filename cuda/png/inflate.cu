@@ -6,7 +6,6 @@
  * bytes that it repeats are there. */
 #include "cuda/png/inflate.cuh"
 
-#include "cuda/common/launch.cuh"
 #include "cuda/common/scan.cuh"
 #include "cuda/png/parts.cuh"
 #include "cuda/png/stripes.cuh"

@@ -1,4 +1,4 @@
-/* Bytes as numbers: a hash of many, and eight of them as one 64-bit word. */
+/* Bytes as numbers: a hash of many, a few big-endian ones, and eight as one 64-bit word. */
 #pragma once
 
 #include <stddef.h>
@@ -18,6 +18,15 @@ static inline uint64_t gf_hash(uint64_t hash, const void *data, size_t size)
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
     return hash;
+}
+
+/* Reads a big-endian number of up to 4 bytes. */
+static inline uint32_t gf_get_be(const unsigned char *at, int bytes)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value = value << 8 | at[i];
+    return value;
 }
 
 /* Returns eight bytes as a number. The first byte is the lowest, on every machine. */

@@ -74,6 +74,11 @@ static inline const char *gf_cpu_instruction_set(void)
         __VA_ARGS__; \
         break; \
     }
+#define GF_CASES_1_TO_4_(name, ...) \
+    GF_CASE_(1, name, __VA_ARGS__) \
+    GF_CASE_(2, name, __VA_ARGS__) \
+    GF_CASE_(3, name, __VA_ARGS__) \
+    GF_CASE_(4, name, __VA_ARGS__)
 #define GF_BY_DEPTH(bits, name, ...) \
     switch (bits) { \
         GF_CASE_(8, name, __VA_ARGS__) \
@@ -81,17 +86,11 @@ static inline const char *gf_cpu_instruction_set(void)
     }
 #define GF_BY_CHANNELS(channels, name, ...) \
     switch (channels) { \
-        GF_CASE_(1, name, __VA_ARGS__) \
-        GF_CASE_(2, name, __VA_ARGS__) \
-        GF_CASE_(3, name, __VA_ARGS__) \
-        GF_CASE_(4, name, __VA_ARGS__) \
+        GF_CASES_1_TO_4_(name, __VA_ARGS__) \
     }
 #define GF_BY_PIXEL_BYTES(bytes, name, ...) \
     switch (bytes) { \
-        GF_CASE_(1, name, __VA_ARGS__) \
-        GF_CASE_(2, name, __VA_ARGS__) \
-        GF_CASE_(3, name, __VA_ARGS__) \
-        GF_CASE_(4, name, __VA_ARGS__) \
+        GF_CASES_1_TO_4_(name, __VA_ARGS__) \
         GF_CASE_(6, name, __VA_ARGS__) \
         GF_CASE_(8, name, __VA_ARGS__) \
         GF_CASE_(12, name, __VA_ARGS__) \

@@ -49,6 +49,18 @@ static inline enum gf_status gf_fail_memory(struct gf_error *error)
             (status) = (call); \
     } while (0)
 
+/* Ends a function that opens something: it becomes *to, or is closed again if `call` fails, whose
+ * status the function returns. */
+#define GF_OPENED(call, close, opened, to) \
+    do { \
+        const enum gf_status gf_called = (call); \
+        if (gf_called) \
+            close(opened); \
+        else \
+            *(to) = (opened); \
+        return gf_called; \
+    } while (0)
+
 /* Returns from the function with GF_ERROR_USAGE if the argument is NULL:
  * "gf_pipeline_run_file: output is NULL". */
 #define GF_NOT_NULL(argument, error) \

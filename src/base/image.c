@@ -2,8 +2,6 @@
  * packages. */
 #include "base/image.h"
 
-#include "gpufilter/image.h"
-
 #include <stdint.h>
 #include <string.h>
 

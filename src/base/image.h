@@ -12,16 +12,16 @@ static inline size_t gf_pixel_bytes(struct gf_format format)
     return (size_t)format.channels * (size_t)(format.bits / 8);
 }
 
-static inline bool gf_same_format(struct gf_format a, struct gf_format b)
-{
-    return a.width == b.width && a.height == b.height && a.channels == b.channels &&
-           a.bits == b.bits && a.samples == b.samples;
-}
-
 /* Whether samples of two formats are the same numbers, so that none is converted. */
 static inline bool gf_same_samples(struct gf_format a, struct gf_format b)
 {
     return a.bits == b.bits && a.samples == b.samples;
+}
+
+static inline bool gf_same_format(struct gf_format a, struct gf_format b)
+{
+    return a.width == b.width && a.height == b.height && a.channels == b.channels &&
+           gf_same_samples(a, b);
 }
 
 /* Returns GF_ERROR_USAGE if the format is not supported. The message begins with `name`. */

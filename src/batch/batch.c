@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "batch/archives/archive_ring.h"
 #include "batch/frames/film.h"
-#include "batch/request/request.h"
 #include "batch/sheets/sheet_run.h"
 #include "batch/workers/workers.h"
 #include "engine/backend.h"

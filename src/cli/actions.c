@@ -1,7 +1,6 @@
 /* The actions that are short: --report=json:FILE, --calibrate, --serve. */
 #include "cli/cli.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 #include "batch/devices/figures.h"
 #include "batch/log/batch_log.h"
 #include "bench/calibrate.h"
-#include "codec/io/output.h"
 #include "server/server.h"
 
 static const char form[] = "json:";

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "codec/io/output.h"
 #include "engine/backend.h"
 
 enum gf_leaving gf_leaving(bool starting, bool started, bool shared, bool replaced)

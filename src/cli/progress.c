@@ -1,18 +1,15 @@
 #include "cli/cli.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/text/json.h"
 #include "base/text/plain_text.h"
 #include "base/threads/times.h"
 #include "batch/names/names.h"
-#include "codec/io/output.h"
 
 /* All in seconds: when the bar of a single picture appears, and the times between two updates of
  * bars, of lines and of JSON. They are long enough that a run of a few seconds prints no lines. */

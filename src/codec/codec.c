@@ -12,10 +12,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/metadata/exif.h"
 #include "codec/common/metadata/gain_map.h"
-#include "codec/common/metadata/metadata.h"
-#include "codec/common/rows/source.h"
 #include "codec/formats.h"
-#include "codec/io/input.h"
 
 /* ---- recognising and opening ---- */
 

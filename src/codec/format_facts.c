@@ -213,12 +213,7 @@ enum gf_status gf_depth_sink_open(const struct gf_file_type *type, struct gf_for
                                   .type = type,
                                   .name = name,
                                   .options = *options};
-    const enum gf_status status = set_rows(opened, from, depth, error);
-    if (status)
-        depth_close(&opened->base);
-    else
-        *sink = &opened->base;
-    return status;
+    GF_OPENED(set_rows(opened, from, depth, error), depth_close, &opened->base, sink);
 }
 
 /* ---- names, extensions and first bytes ---- */

@@ -12,11 +12,8 @@
 #include "chain/chain.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata/exif.h"
-#include "codec/common/metadata/metadata.h"
 #include "codec/common/pyramid/pyramid.h"
-#include "codec/common/rows/source.h"
 #include "codec/formats.h"
-#include "codec/io/output.h"
 #include "icc/icc.h"
 
 static const struct {

@@ -79,11 +79,7 @@ enum gf_status gf_resident_open(struct gf_backend *backend, const struct gf_opti
     opened->options = options;
     const enum gf_status status =
         backend->calls->guest_open(backend, &opened->spans, &opened->lane, error);
-    if (status)
-        free(opened);
-    else
-        *resident = opened;
-    return status;
+    GF_OPENED(status, free, opened, resident);
 }
 
 static size_t bytes_of(const struct gf_placement *placement)

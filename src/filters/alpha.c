@@ -1,6 +1,5 @@
 /* Point filters of alpha: flatten drops it, chromakey makes it. */
 #include "pixel/point/point.h"
-#include "pixel/sample.h"
 
 /* flatten: composes the picture over a background and drops alpha. */
 

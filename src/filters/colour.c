@@ -1,8 +1,6 @@
 /* Point filters of colours: grayscale, saturation, vibrance, hue, temperature, whitebalance,
  * colormatrix, duotone. */
-#include "base/elementary.h"
 #include "pixel/colour.h"
-#include "pixel/histogram/histogram.h"
 #include "pixel/point/point.h"
 
 /* grayscale: makes one channel of luma. */

@@ -1,7 +1,6 @@
 /* Point filters by the histogram of the whole picture: equalize and normalize. */
 #include <stdlib.h>
 
-#include "pixel/histogram/histogram.h"
 #include "pixel/point/point.h"
 
 /* equalize: equalises the histogram. */

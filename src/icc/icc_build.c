@@ -91,11 +91,7 @@ static enum gf_status build_new(const struct gf_icc_wish *wish, struct gf_icc_tr
     if (b.to)
         cmsCloseProfile(b.to);
     status = gf_icc_memory_end(b.context, status, error);
-    if (status)
-        free(b.transform);
-    else
-        *transform = b.transform;
-    return status;
+    GF_OPENED(status, free, b.transform, transform);
 }
 
 bool gf_icc_available(void)

@@ -4,20 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "icc/icc_tables.h"
 
-static uint32_t big_endian(const unsigned char *at, int bytes)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value = value << 8 | at[i];
-    return value;
-}
-
 static double fixed(const unsigned char *at) /* ICC's s15Fixed16Number */
 {
-    return (int32_t)big_endian(at, 4) / 65536.0;
+    return (int32_t)gf_get_be(at, 4) / 65536.0;
 }
 
 /* A curve from samples to light as a profile has it: (a x + b)^g + e where x >= d, otherwise c x +
@@ -30,18 +23,18 @@ struct curve {
 
 static bool read_points(const unsigned char *tag, size_t size, struct curve *curve)
 {
-    const uint32_t count = big_endian(tag + 8, 4);
+    const uint32_t count = gf_get_be(tag + 8, 4);
     if (count > 65536 || count > (size - 12) / 2)
         return false;
     *curve = (struct curve){.g = 1, .a = 1, .d = -1};
     if (count == 1)
-        curve->g = big_endian(tag + 12, 2) / 256.0;
+        curve->g = gf_get_be(tag + 12, 2) / 256.0;
     if (count > 1) {
         curve->point = tag + 12;
         curve->points = (int)count;
     }
     for (uint32_t i = 1; i < count; i++) {
-        if (big_endian(tag + 12 + 2 * i, 2) < big_endian(tag + 10 + 2 * i, 2))
+        if (gf_get_be(tag + 12 + 2 * i, 2) < gf_get_be(tag + 10 + 2 * i, 2))
             return false;
     }
     return true;
@@ -50,7 +43,7 @@ static bool read_points(const unsigned char *tag, size_t size, struct curve *cur
 static bool read_parameters(const unsigned char *tag, size_t size, struct curve *curve)
 {
     static const unsigned char counts[] = {1, 3, 4, 5, 7};
-    const uint32_t type = big_endian(tag + 8, 2);
+    const uint32_t type = gf_get_be(tag + 8, 2);
     double value[7] = {1, 1};
     if (type > 4 || size < 12 + 4 * (size_t)counts[type])
         return false;
@@ -160,7 +153,7 @@ enum gf_status gf_icc_make_floats(struct gf_icc_making *b, bool *made, struct gf
     for (int i = 0; i < 6; i++) {
         float *const point = gf_icc_inside(b->transform, formula[i].table_at);
         for (int k = 0; k < formula[i].points; k++)
-            point[k] = (float)big_endian(shaper[i / 3].curve[i % 3].point + 2 * k, 2) / 65535;
+            point[k] = (float)gf_get_be(shaper[i / 3].curve[i % 3].point + 2 * k, 2) / 65535;
     }
     *made = gf_icc_agrees(b, 1);
     return GF_OK;

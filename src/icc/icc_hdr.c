@@ -7,7 +7,6 @@
 #include "base/elementary.h"
 #include "base/fail.h"
 #include "icc/icc_build.h"
-#include "icc/icc.h"
 #include "icc/icc_tables.h"
 
 static const double pq_most = 10000, hlg_most = 1000, hlg_gamma = 1.2;

@@ -1,7 +1,6 @@
 #include "pixel/float_stage.h"
 
 #include "base/cpu.h"
-#include "base/image.h"
 #include "pixel/float_keys.h"
 #include "pixel/float_rows.h"
 #include "pixel/stencil.h"

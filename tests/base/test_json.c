@@ -129,7 +129,9 @@ static void test_members(void **state)
     assert_int_equal(gf_json_int_of(root, "n", 3, 5, -1), -1);
     assert_string_equal(gf_json_text_of(root, "t"), "x");
     assert_string_equal(gf_json_text_of(root, "n"), "");
-    assert_true(gf_json_bool_of(root, "yes") && !gf_json_bool_of(root, "none"));
+    assert_int_equal(gf_json_member(root, "yes")->type, GF_JSON_BOOL);
+    assert_true(gf_json_member(root, "yes")->number != 0);
+    assert_int_equal(gf_json_member(root, "none")->type, GF_JSON_NULL);
     assert_int_equal(gf_json_count(gf_json_first_of(root, "list")), 3);
     assert_null(gf_json_first_of(root, "t"));
     gf_json_tree_free(&tree);

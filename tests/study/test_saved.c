@@ -247,7 +247,7 @@ static void test_a_list_of_labs(void **state)
     char *const page = page_of(&saved, "plots", &tree);
     const struct gf_json_value *const offset = gf_json_member(data_of(&tree), "offset");
     assert_string_equal(gf_json_text_of(offset, "x_unit"), "floats");
-    assert_true(gf_json_bool_of(offset, "bars") ==
+    assert_true((gf_json_member(offset, "bars")->number != 0) ==
                 (gf_lab_find("offset")->axes.form & GF_LAB_BARS));
     assert_string_equal(gf_json_text_of(gf_json_first_of(offset, "marks"), "name"),
                         gf_lab_find("offset")->marks->name);

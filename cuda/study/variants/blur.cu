@@ -3,7 +3,6 @@
 #include "cuda/study/variants/window.cuh"
 #include "filters/blur/blur.h"
 #include "filters/boxblur/boxblur.h"
-#include "pixel/gauss/gauss.h"
 #include "pixel/sample.h"
 
 /* ---- the Gaussian as an Op of window.cuh, with the arithmetic of pixel/gauss/gauss.h ---- */

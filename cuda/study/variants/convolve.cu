@@ -4,7 +4,6 @@
 #include "cuda/filters/convolve/convolve.cuh"
 #include "cuda/study/variants/texture.cuh"
 #include "cuda/study/variants/window.cuh"
-#include "filters/convolve/convolve.h"
 #include "pixel/sample.h"
 #include "stage/border.h"
 

@@ -3,7 +3,6 @@
 #include "cuda/filters/normalmap/normalmap.cuh"
 #include "cuda/filters/sobel/sobel_rolling.cuh"
 #include "pixel/sample.h"
-#include "stage/border.h"
 
 enum {
     GLOBAL_WIDTH = 32,

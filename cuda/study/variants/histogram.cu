@@ -2,7 +2,6 @@
  * sample; and ways of finding the lowest and the highest level. */
 #include "cuda/study/variants/histogram.cuh"
 
-#include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
 #include "cuda/filters/histogram/extremes.cuh"

@@ -6,7 +6,6 @@
 #include "filters/tone.h"
 #include "pixel/point/point.h"
 #include "pixel/point/point_program.h"
-#include "pixel/sample.h"
 
 /* The kernels of cuda/filters/point, with memory accesses of one sample. */
 GF_LAUNCHES(gf_point_bytes_cuda, launch_point<unsigned char>(launch))

@@ -1,8 +1,6 @@
 /* Takes large buffers from the kernel, and cuts chunks of slow memory into pieces. */
 #include "base/memory/buffers.h"
 
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,26 +10,27 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
-void *gf_pages_alloc_sparse(size_t size)
+/* Maps pages. The kernel gets the advice for `large` bytes or more; a refusal only takes more
+ * memory, or makes access slower. */
+static void *map(size_t size, size_t large, int advice)
 {
     void *const pages = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED)
         return NULL;
-    if (size >= (size_t)HUGE_PAGE)
-        (void)madvise(pages, size, MADV_NOHUGEPAGE); /* a refusal only takes more memory */
+    if (size >= large)
+        (void)madvise(pages, size, advice);
     return pages;
+}
+
+void *gf_pages_alloc_sparse(size_t size)
+{
+    return map(size, HUGE_PAGE, MADV_NOHUGEPAGE);
 }
 
 void *gf_pages_alloc(size_t size)
 {
-    void *const pages = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED)
-        return NULL;
-    if (size >= 2 * (size_t)HUGE_PAGE)
-        (void)madvise(pages, size, MADV_HUGEPAGE); /* a refusal only makes access slower */
-    return pages;
+    return map(size, 2 * (size_t)HUGE_PAGE, MADV_HUGEPAGE);
 }
 
 /* Linux has had MADV_POPULATE_WRITE since 5.14. An older kernel refuses it and provides pages when

@@ -5,9 +5,6 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -389,12 +389,6 @@ const char *gf_json_text_of(const struct gf_json_value *value, const char *key)
     return member && member->type == GF_JSON_STRING ? member->text : "";
 }
 
-bool gf_json_bool_of(const struct gf_json_value *value, const char *key)
-{
-    const struct gf_json_value *const member = gf_json_member(value, key);
-    return member && member->type == GF_JSON_BOOL && member->number != 0;
-}
-
 const struct gf_json_value *gf_json_first_of(const struct gf_json_value *value, const char *key)
 {
     const struct gf_json_value *const member = gf_json_member(value, key);

@@ -95,16 +95,13 @@ void gf_json_tree_free(struct gf_json_tree *tree);
 /* Returns a member of an object; NULL if the value is no object, or has no such member. `value` may
  * be NULL. */
 const struct gf_json_value *gf_json_member(const struct gf_json_value *value, const char *key);
-/* Returns the number that is the object's member `key`; NaN if the member is missing or no
- * number. */
+/* Returns the object's member `key` as a number; NaN if it is missing or no number. */
 double gf_json_number_of(const struct gf_json_value *value, const char *key);
-/* Returns the object's member `key` as an integer within least .. most; `otherwise` if the member
- * is missing or no such integer. */
+/* Returns the object's member `key` as an integer within least .. most, or else `otherwise`. */
 int gf_json_int_of(const struct gf_json_value *value, const char *key, int least, int most,
                    int otherwise);
 /* Returns the text of the object's member `key`; "" if the member is missing or no text. */
 const char *gf_json_text_of(const struct gf_json_value *value, const char *key);
-bool gf_json_bool_of(const struct gf_json_value *value, const char *key);
 /* Returns the first element or member inside the object's member `key`, or NULL. Its `next` is the
  * following one. */
 const struct gf_json_value *gf_json_first_of(const struct gf_json_value *value, const char *key);

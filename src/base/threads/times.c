@@ -2,7 +2,6 @@
 #include "base/threads/times.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 

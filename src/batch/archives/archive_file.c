@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -217,11 +216,7 @@ enum gf_status gf_archive_writer_open(const char *argument, const char *file,
                               (struct gf_output_options){options->no_clobber, options->sync, 0, 0});
     opened->max_bytes = options->max_output_bytes;
     GF_THEN(status, begin_archive(opened, argument, error));
-    if (status)
-        gf_archive_writer_close(opened);
-    else
-        *writer = opened;
-    return status;
+    GF_OPENED(status, gf_archive_writer_close, opened, writer);
 }
 
 /* Prepares a member for a zip archive: it is packed, unless it is a picture of a packed format or

@@ -330,12 +330,7 @@ static enum gf_status open_reader(struct gf_input *input, int64_t start, bool un
     opened->input = input;
     opened->start = start;
     opened->uncut = uncut;
-    const enum gf_status status = archive_open_steps(opened, error);
-    if (status)
-        gf_archive_reader_close(opened);
-    else
-        *reader = opened;
-    return status;
+    GF_OPENED(archive_open_steps(opened, error), gf_archive_reader_close, opened, reader);
 }
 
 enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,

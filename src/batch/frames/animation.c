@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "base/image.h"
 #include "base/process/machine.h"
 #include "batch/frames/film.h"
 #include "batch/request/request.h"

@@ -17,7 +17,6 @@
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
 #include "codec/codec.h"
-#include "codec/io/output.h"
 
 enum { STEP = 64 << 10, PNG_SIGNATURE = 8, PNG_CHUNK = 12 };
 

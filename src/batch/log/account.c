@@ -13,8 +13,6 @@
 #include "base/memory/grow.h"
 #include "base/process/files.h"
 #include "base/process/program.h"
-#include "base/text/json.h"
-#include "batch/names/names.h"
 
 struct account_entry {
     char *input, *output, *message;

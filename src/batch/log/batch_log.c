@@ -4,17 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/memory/grow.h"
 #include "base/process/program.h"
-#include "base/text/json.h"
 
 struct gf_batch_log {
     char *name;
@@ -185,11 +182,7 @@ enum gf_status gf_batch_log_open(const char *path, uint64_t list, struct gf_batc
             status = fail_log(opened, error);
     }
     opened->begun = standard;
-    if (status)
-        gf_batch_log_close(opened);
-    else
-        *log = opened;
-    return status;
+    GF_OPENED(status, gf_batch_log_close, opened, log);
 }
 
 void gf_batch_log_close(struct gf_batch_log *log)

@@ -16,7 +16,6 @@
 #include "base/text/json.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/names.h"
-#include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/layouts/layouts.h"
 #include "pipeline/pipeline_internal.h"
@@ -336,11 +335,7 @@ enum gf_status gf_resume_read(const char *path, const struct gf_inputs *inputs,
     if (!status && !found.gl_pathc)
         status = read_log(read, path, error);
     globfree(&found);
-    if (status)
-        gf_resume_free(read);
-    else
-        *resume = read;
-    return status;
+    GF_OPENED(status, gf_resume_free, read, resume);
 }
 
 void gf_resume_free(struct gf_resume *resume)

@@ -10,7 +10,6 @@
 
 #include "base/fail.h"
 #include "base/text/plain_text.h"
-#include "batch/names/names.h"
 #include "chain/chain.h"
 #include "codec/codec.h"
 #include "codec/common/pyramid/pyramid.h"

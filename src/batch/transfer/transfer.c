@@ -16,7 +16,6 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/threads/times.h"
-#include "batch/names/names.h"
 #include "codec/io/output.h"
 
 /* The most inputs that are fetched ahead. */

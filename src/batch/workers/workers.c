@@ -3,7 +3,6 @@
 #include "batch/workers/workers.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -11,7 +10,6 @@
 #include "base/fail.h"
 #include "base/process/program.h"
 #include "base/text/plain_text.h"
-#include "batch/request/request.h"
 #include "server/server.h"
 
 /* Times in seconds. never_s: until the next look if no helper is to start; look_s: between looks

@@ -2,7 +2,6 @@
  * an option for the help. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text/plain_text.h"
 #include "batch/sheets/sheet.h"

@@ -1,9 +1,7 @@
 /* The actions of the study: --lab, --profile=compare, --explain and --report. */
 #include "cli/study/study.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "batch/devices/figures.h"

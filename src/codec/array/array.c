@@ -143,12 +143,7 @@ enum gf_status gf_array_source_open(gf_array_header *read_header, struct gf_inpu
                                       .window = array_window,
                                       .close = array_close};
     opened->input = input;
-    const enum gf_status status = open_array(opened, read_header, options, error);
-    if (status)
-        array_close(&opened->base);
-    else
-        *source = &opened->base;
-    return status;
+    GF_OPENED(open_array(opened, read_header, options, error), array_close, &opened->base, source);
 }
 
 /* ---- writing ---- */

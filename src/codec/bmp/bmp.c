@@ -419,16 +419,8 @@ static enum gf_status decode(struct gf_whole_source *whole, unsigned char *pixel
     return status;
 }
 
-enum gf_status gf_bmp_source_open(struct gf_input *input, const struct gf_options *options,
-                                  struct gf_source **source, struct gf_error *error)
-{
-    static const struct gf_whole_calls calls = {.size = sizeof(struct bmp),
-                                                .read_header = read_header,
-                                                .decode = decode,
-                                                .blank = true,
-                                                .parts = true};
-    return gf_whole_source_open(&calls, input, options, source, error);
-}
+GF_WHOLE_SOURCE(gf_bmp_source_open, .size = sizeof(struct bmp), .read_header = read_header,
+                .decode = decode, .blank = true, .parts = true)
 
 /* ---- writing: gray of 8 bits with a palette, RGB of 24 bits, and alpha in 32 bits with the header
  * of version 4. The lowest row comes first, which all programs can read ---- */

@@ -424,11 +424,7 @@ enum gf_status gf_cell_source_open(struct gf_input *input, const char *format, b
         .options = *options};
     opened->talk.options = &opened->options;
     status = open_in(opened, error);
-    if (status)
-        cell_close(&opened->base);
-    else
-        *source = &opened->base;
-    return status;
+    GF_OPENED(status, cell_close, &opened->base, source);
 }
 
 enum gf_status gf_cell_try(const struct gf_options *options, char *holds, struct gf_error *error)

@@ -8,7 +8,6 @@
 
 #include "base/cpu.h"
 #include "base/image.h"
-#include "codec/io/input.h"
 
 static const struct {
     const char *library, *mark, *feature, *since;

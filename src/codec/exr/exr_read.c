@@ -577,10 +577,5 @@ enum gf_status gf_exr_source_open(struct gf_input *input, const struct gf_option
     exr->options = *options;
     exr->input = input;
     exr->name = gf_input_name(input);
-    const enum gf_status status = open_part(exr, gf_input_page(input), error);
-    if (status)
-        exr_close(&exr->base);
-    else
-        *source = &exr->base;
-    return status;
+    GF_OPENED(open_part(exr, gf_input_page(input), error), exr_close, &exr->base, source);
 }

@@ -246,10 +246,5 @@ enum gf_status gf_exr_sink_open(const struct gf_sink_order *order, struct gf_sin
     exr->rows = malloc(gf_row_bytes(exr->format) * BLOCK_ROWS * (size_t)exr->blocks);
     gf_exr_begin();
     const exr_result_t result = exr->rows ? write_header(exr, order) : EXR_ERR_OUT_OF_MEMORY;
-    const enum gf_status status = result ? fail(exr, result, error) : GF_OK;
-    if (status)
-        exr_close(&exr->base);
-    else
-        *sink = &exr->base;
-    return status;
+    GF_OPENED(result ? fail(exr, result, error) : GF_OK, exr_close, &exr->base, sink);
 }

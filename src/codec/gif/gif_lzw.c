@@ -1,9 +1,6 @@
 #include "codec/gif/gif.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory/grow.h"

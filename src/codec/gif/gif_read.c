@@ -1,12 +1,9 @@
 #include "codec/gif/gif.h"
 
 #include <gif_lib.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
-#include "base/image.h"
 #include "base/process/library.h"
 #include "base/threads/times.h"
 #include "codec/common/checks.h"
@@ -540,13 +537,5 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     return status;
 }
 
-enum gf_status gf_gif_source_open(struct gf_input *input, const struct gf_options *options,
-                                  struct gf_source **source, struct gf_error *error)
-{
-    static const struct gf_whole_calls own = {.size = sizeof(struct gif_source),
-                                              .read_header = read_header,
-                                              .blank = true,
-                                              .decode = gif_decode,
-                                              .release = gif_release};
-    return gf_whole_source_open(&own, input, options, source, error);
-}
+GF_WHOLE_SOURCE(gf_gif_source_open, .size = sizeof(struct gif_source), .read_header = read_header,
+                .blank = true, .decode = gif_decode, .release = gif_release)

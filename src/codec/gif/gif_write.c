@@ -409,11 +409,7 @@ enum gf_status gf_gif_sink_open(const struct gf_sink_order *order, struct gf_sin
     const enum gf_status status =
         allocate(opened) ? gf_gif_file_set_metadata(&opened->file, order->metadata, error)
                          : gf_fail_memory(error);
-    if (status)
-        gif_close(&opened->base);
-    else
-        *sink = &opened->base;
-    return status;
+    GF_OPENED(status, gif_close, &opened->base, sink);
 }
 
 struct gf_codec_memory gf_gif_sink_memory(struct gf_format format, const struct gf_options *options)

@@ -261,12 +261,7 @@ enum gf_status gf_hdr_source_open(struct gf_input *input, const struct gf_option
     hdr->error = error;
     for (int i = 1; i < 256; i++)
         hdr->scale[i] = ldexpf(1, i - BIAS);
-    const enum gf_status status = read_header(hdr, options);
-    if (status)
-        hdr_source_close(&hdr->base);
-    else
-        *source = &hdr->base;
-    return status;
+    GF_OPENED(read_header(hdr, options), hdr_source_close, &hdr->base, source);
 }
 
 /* ---- writing ---- */
@@ -418,9 +413,5 @@ enum gf_status gf_hdr_sink_open(const struct gf_sink_order *order, struct gf_sin
     hdr->coded = malloc(8 * width + 4);
     const enum gf_status status =
         hdr->line && hdr->coded ? write_header(hdr, order, error) : gf_fail_memory(error);
-    if (status)
-        hdr_sink_close(&hdr->base);
-    else
-        *sink = &hdr->base;
-    return status;
+    GF_OPENED(status, hdr_sink_close, &hdr->base, sink);
 }

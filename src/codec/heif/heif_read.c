@@ -716,13 +716,5 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     return status;
 }
 
-enum gf_status gf_heif_source_open(struct gf_input *input, const struct gf_options *options,
-                                   struct gf_source **source, struct gf_error *error)
-{
-    static const struct gf_whole_calls own = {.size = sizeof(struct heif_source),
-                                              .read_header = read_header,
-                                              .decode = heif_decode,
-                                              .release = heif_release,
-                                              .parts = true};
-    return gf_whole_source_open(&own, input, options, source, error);
-}
+GF_WHOLE_SOURCE(gf_heif_source_open, .size = sizeof(struct heif_source), .read_header = read_header,
+                .decode = heif_decode, .release = heif_release, .parts = true)

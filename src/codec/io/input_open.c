@@ -288,9 +288,5 @@ enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, struct g
     enum gf_status status = identify(opened, offset, error);
     if (!status && !opened->regular)
         status = gf_fail(error, GF_ERROR_READ, "%s: is not a regular file", name);
-    if (status)
-        gf_input_close(opened);
-    else
-        *input = opened;
-    return status;
+    GF_OPENED(status, gf_input_close, opened, input);
 }

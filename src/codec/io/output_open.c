@@ -203,12 +203,7 @@ enum gf_status gf_output_open(const char *path, struct gf_output **output, struc
         new_output(to_stdout ? "stdout" : path, GF_OUTPUT_BUFFER_BYTES);
     GF_ALLOCATED(opened, error);
     opened->to_stdout = to_stdout;
-    const enum gf_status status = open_path(opened, path, error);
-    if (status)
-        gf_output_close(opened);
-    else
-        *output = opened;
-    return status;
+    GF_OPENED(open_path(opened, path, error), gf_output_close, opened, output);
 }
 
 enum gf_status gf_output_open_memory(const char *name, struct gf_output **output,

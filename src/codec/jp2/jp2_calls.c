@@ -1,6 +1,5 @@
 #include "codec/jp2/jp2.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

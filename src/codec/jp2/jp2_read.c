@@ -371,12 +371,5 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
                : GF_OK;
 }
 
-enum gf_status gf_jp2_source_open(struct gf_input *input, const struct gf_options *options,
-                                  struct gf_source **source, struct gf_error *error)
-{
-    static const struct gf_whole_calls own = {.size = sizeof(struct jp2_source),
-                                              .read_header = read_header,
-                                              .decode = jp2_decode,
-                                              .release = jp2_release};
-    return gf_whole_source_open(&own, input, options, source, error);
-}
+GF_WHOLE_SOURCE(gf_jp2_source_open, .size = sizeof(struct jp2_source), .read_header = read_header,
+                .decode = jp2_decode, .release = jp2_release)

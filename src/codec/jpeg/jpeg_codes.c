@@ -5,8 +5,6 @@
 #include <jpeglib.h>
 #include <string.h>
 
-#include "codec/jpeg/jpeg_header.h"
-
 static void clear(struct gf_jpeg_bits *bits)
 {
     bits->next = (struct gf_jpeg_cursor){.at = bits->buffer};

@@ -267,9 +267,5 @@ enum gf_status gf_jpeg_gain_create(const struct gf_sink_order *order, struct gf_
     opened->output = order->output;
     const enum gf_status status =
         open_picture(opened, order->format, order->metadata, order->options, error);
-    if (status)
-        gain_close(&opened->base);
-    else
-        *sink = &opened->base;
-    return status;
+    GF_OPENED(status, gain_close, &opened->base, sink);
 }

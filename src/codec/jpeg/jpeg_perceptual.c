@@ -477,12 +477,7 @@ enum gf_status gf_jpeg_perceptual_open(struct gf_format format, const struct gf_
                                            .helps = true,
                                            .slots = opened->slots};
     GF_THEN(status, gf_ordered_open(&setup, &opened->ordered, error));
-    if (status) {
-        gf_jpeg_perceptual_close(opened);
-        return status;
-    }
-    *encoder = opened;
-    return GF_OK;
+    GF_OPENED(status, gf_jpeg_perceptual_close, opened, encoder);
 }
 
 void gf_jpeg_perceptual_close(struct gf_jpeg_perceptual *encoder)

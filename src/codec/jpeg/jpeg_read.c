@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
-#include "codec/common/metadata/metadata.h"
 #include "codec/jpeg/jpeg.h"
 #include "codec/jpeg/jpeg_coefficients.h"
 

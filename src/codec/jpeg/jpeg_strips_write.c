@@ -424,12 +424,7 @@ enum gf_status gf_jpeg_strips_writer_open(struct gf_output *output,
     const struct gf_ordered_setup setup = {
         .call = encode, .context = opened, .threads = layout->threads, .slots = layout->slots};
     GF_THEN(status, gf_ordered_open(&setup, &opened->ordered, error));
-    if (status) {
-        gf_jpeg_strips_writer_close(opened);
-        return status;
-    }
-    *writer = opened;
-    return GF_OK;
+    GF_OPENED(status, gf_jpeg_strips_writer_close, opened, writer);
 }
 
 void gf_jpeg_strips_writer_close(struct gf_jpeg_strips_writer *writer)

@@ -580,12 +580,5 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     return status ? status : gf_choose_frames(whole, jxl->header.pages, error);
 }
 
-enum gf_status gf_jxl_source_open(struct gf_input *input, const struct gf_options *options,
-                                  struct gf_source **source, struct gf_error *error)
-{
-    static const struct gf_whole_calls own = {.size = sizeof(struct jxl_source),
-                                              .read_header = read_header,
-                                              .decode = jxl_decode,
-                                              .release = jxl_release};
-    return gf_whole_source_open(&own, input, options, source, error);
-}
+GF_WHOLE_SOURCE(gf_jxl_source_open, .size = sizeof(struct jxl_source), .read_header = read_header,
+                .decode = jxl_decode, .release = jxl_release)

@@ -9,8 +9,6 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
-#include "codec/common/metadata/metadata.h"
-#include "codec/io/input.h"
 #include "codec/png/deflate/deflate.h"
 
 size_t gf_png_chunk_close(unsigned char *chunk, const char *type, size_t size)

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "codec/common/checks.h"
 #include "codec/png/deflate/deflate.h"
 #include "codec/png/png_chunk.h"
 

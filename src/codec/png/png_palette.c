@@ -365,10 +365,5 @@ enum gf_status gf_png_palette_sink_open(const struct gf_sink_order *order, struc
     opened->output = order->output;
     opened->options = *order->options;
     opened->format = order->format;
-    const enum gf_status status = start(opened, order->metadata, error);
-    if (status)
-        palette_close(&opened->base);
-    else
-        *sink = &opened->base;
-    return status;
+    GF_OPENED(start(opened, order->metadata, error), palette_close, &opened->base, sink);
 }

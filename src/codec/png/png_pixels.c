@@ -11,9 +11,7 @@
 #include "base/threads/ordered.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
-#include "codec/io/input.h"
 #include "codec/png/deflate/deflate.h"
-#include "codec/png/png_chunk.h"
 #include "codec/png/png_filter.h"
 
 enum { BUFFER_BYTES = 64 << 10, SURPLUS_BYTES = 1024, SURPLUS_MOST = 16 << 20 };

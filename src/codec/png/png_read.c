@@ -1,7 +1,6 @@
 #include "codec/png/png_read.h"
 
 #include <errno.h>
-#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +11,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/metadata/metadata.h"
 #include "codec/common/rows/samples.h"
-#include "codec/common/rows/source.h"
-#include "codec/io/input.h"
 #include "codec/png/deflate/deflate.h"
-#include "codec/png/png_chunk.h"
 #include "codec/png/png_file.h"
 
 const char *gf_png_name(const struct gf_png_source *source)

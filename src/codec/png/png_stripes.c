@@ -8,7 +8,6 @@
 #include "base/threads/ordered.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
-#include "codec/io/output.h"
 #include "codec/png/deflate/deflate.h"
 #include "codec/png/png_chunk.h"
 
@@ -298,11 +297,7 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
     const struct gf_ordered_setup setup = {
         .call = pack, .context = opened, .threads = opened->packers, .slots = opened->slots};
     GF_THEN(status, gf_ordered_open(&setup, &opened->ordered, error));
-    if (status)
-        gf_png_stripes_close(opened);
-    else
-        *stripes = opened;
-    return status;
+    GF_OPENED(status, gf_png_stripes_close, opened, stripes);
 }
 
 void gf_png_stripes_close(struct gf_png_stripes *stripes)

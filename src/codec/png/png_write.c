@@ -9,9 +9,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
-#include "codec/common/rows/source.h"
 #include "codec/common/rows/whole_picture.h"
-#include "codec/io/output.h"
 #include "codec/png/png_chunk.h"
 
 /* One picture: gray or RGB, with or without alpha, of 8 or 16 bits. png_chunk.c writes the
@@ -118,11 +116,7 @@ static enum gf_status png_picture_sink_open(const struct gf_sink_order *order,
     if (!status && order->options->png_level == GF_PNG_FAST_LEVEL)
         status = gf_png_mark_write(order->output,
                                    gf_png_mark_rows(gf_row_bytes(packed), format.height), error);
-    if (status)
-        png_close(&opened->base);
-    else
-        *sink = &opened->base;
-    return status;
+    GF_OPENED(status, png_close, &opened->base, sink);
 }
 
 /* Writes an animated PNG (APNG). A frame is written as the box of the pixels that have changed

@@ -199,12 +199,7 @@ enum gf_status gf_qoi_source_open(struct gf_input *input, const struct gf_option
     qoi->input = input;
     qoi->error = error;
     qoi->state = qoi_begin();
-    const enum gf_status status = read_header(qoi, options);
-    if (status)
-        qoi_source_close(&qoi->base);
-    else
-        *source = &qoi->base;
-    return status;
+    GF_OPENED(read_header(qoi, options), qoi_source_close, &qoi->base, source);
 }
 
 /* ---- writing, with the choices of the specification's encoder ---- */
@@ -360,9 +355,5 @@ enum gf_status gf_qoi_sink_open(const struct gf_sink_order *order, struct gf_sin
     qoi->coded = malloc((size_t)format.width * OPERATION_MOST + 1);
     const enum gf_status status =
         qoi->row && qoi->coded ? write_header(qoi, error) : gf_fail_memory(error);
-    if (status)
-        qoi_sink_close(&qoi->base);
-    else
-        *sink = &qoi->base;
-    return status;
+    GF_OPENED(status, qoi_sink_close, &qoi->base, sink);
 }

@@ -367,10 +367,5 @@ static enum gf_status read_header(struct gf_whole_source *source, struct gf_erro
     return status || read_metadata(source) ? status : gf_fail_memory(error);
 }
 
-enum gf_status gf_raw_source_open(struct gf_input *input, const struct gf_options *options,
-                                  struct gf_source **source, struct gf_error *error)
-{
-    static const struct gf_whole_calls own = {
-        .size = sizeof(struct gf_whole_source), .read_header = read_header, .decode = raw_decode};
-    return gf_whole_source_open(&own, input, options, source, error);
-}
+GF_WHOLE_SOURCE(gf_raw_source_open, .size = sizeof(struct gf_whole_source),
+                .read_header = read_header, .decode = raw_decode)

@@ -362,9 +362,5 @@ enum gf_status gf_slide_source_open(struct gf_input *input, const struct gf_opti
         : calls.openslide_get_error(opened->slide) ? fail(opened, "", error)
                                                    : read_header(opened, error);
     opened->row = 0;
-    if (status)
-        slide_close(&opened->base);
-    else
-        *source = &opened->base;
-    return status;
+    GF_OPENED(status, slide_close, &opened->base, source);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "codec/common/checks.h"
-#include "codec/common/metadata/metadata.h"
 
 static const double inch = 0.0254, centimetre = 0.01;
 

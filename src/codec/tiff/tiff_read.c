@@ -521,13 +521,7 @@ static GF_CHECKED enum gf_status tiff_open_page(struct gf_input *input, int page
                                     .close = tiff_close};
     tiff->options = *options;
     tiff->directory = directory;
-    const enum gf_status status = open_all(tiff, input, page, error);
-    if (status) {
-        tiff_close(&tiff->base);
-        return status;
-    }
-    *source = &tiff->base;
-    return GF_OK;
+    GF_OPENED(open_all(tiff, input, page, error), tiff_close, &tiff->base, source);
 }
 
 /* ---- several pages of a TIFF, read one after another as frames, each by a source of its own
@@ -644,12 +638,7 @@ static enum gf_status open_pages(struct gf_input *input, const struct gf_options
         .metadata = {.orientation = 1}, .read = pages_read, .close = pages_close};
     pages->input = input;
     pages->options = *options;
-    const enum gf_status status = begin(pages, gf_input_pages(input), error);
-    if (status)
-        pages_close(&pages->base);
-    else
-        *source = &pages->base;
-    return status;
+    GF_OPENED(begin(pages, gf_input_pages(input), error), pages_close, &pages->base, source);
 }
 
 enum gf_status gf_tiff_source_open(struct gf_input *input, const struct gf_options *options,

@@ -515,10 +515,5 @@ enum gf_status gf_tiff_store_open(const struct gf_sink_order *order, struct gf_p
     tiles->layout = choice.layout;
     tiles->output = order->output;
     tiles->coders = threads;
-    const enum gf_status status = begin(tiles, order, error);
-    if (status)
-        tiles_close(&tiles->base);
-    else
-        *store = &tiles->base;
-    return status;
+    GF_OPENED(begin(tiles, order, error), tiles_close, &tiles->base, store);
 }

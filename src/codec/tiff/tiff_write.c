@@ -142,10 +142,5 @@ enum gf_status gf_tiff_sink_open(const struct gf_sink_order *order, struct gf_si
         tiff->base.end = tiff_end;
         tiff->base.turn = tiff_turn;
     }
-    const enum gf_status status = tiff_turn(&tiff->base, order, error);
-    if (status)
-        tiff_close(&tiff->base);
-    else
-        *sink = &tiff->base;
-    return status;
+    GF_OPENED(tiff_turn(&tiff->base, order, error), tiff_close, &tiff->base, sink);
 }

@@ -499,9 +499,5 @@ enum gf_status gf_y4m_source_open(struct gf_input *input, const struct gf_option
     y4m->options = *options;
     enum gf_status status = read_lines(y4m, options, error);
     GF_THEN(status, gf_memory_check_proportion(&y4m->base, input, options, error));
-    if (status)
-        y4m_close(&y4m->base);
-    else
-        *source = &y4m->base;
-    return status;
+    GF_OPENED(status, y4m_close, &y4m->base, source);
 }

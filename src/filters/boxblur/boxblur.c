@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/simd.h"
 #include "pixel/gauss/gauss.h"
 #include "pixel/stencil.h"

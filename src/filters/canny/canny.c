@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/cpu.h"

@@ -2,10 +2,8 @@
 #include "filters/threshold/threshold.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cpu.h"
-#include "pixel/histogram/histogram.h"
 #include "pixel/point/point.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"

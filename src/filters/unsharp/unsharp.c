@@ -2,7 +2,6 @@
 #include "filters/unsharp/unsharp.h"
 
 #include "base/cpu.h"
-#include "pixel/gauss/gauss.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 

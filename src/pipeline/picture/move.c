@@ -2,7 +2,6 @@
  * the picture and cuts it at borders of its units (MCUs). */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/threads/times.h"

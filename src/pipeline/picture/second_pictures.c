@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/image.h"
 #include "codec/common/checks.h"
 #include "codec/io/input.h"
 #include "pipeline/pipeline_state.h"

@@ -311,11 +311,7 @@ static enum gf_status read_cube(int fd, const char *path, const char *how, void 
     GF_NEW(struct gf_cube, cube, error);
     const enum gf_status status =
         fd >= 0 ? read_file(fd, path, cube, error) : cube_make_look(cube, error);
-    if (status)
-        free(cube);
-    else
-        *value = cube;
-    return status;
+    GF_OPENED(status, free, cube, value);
 }
 
 static void free_cube(void *cube)

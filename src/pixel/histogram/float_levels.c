@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/image.h"
 #include "pixel/float_rows.h"
 #include "pixel/histogram/histogram.h"
 #include "pixel/point/point_program.h"

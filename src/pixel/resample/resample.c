@@ -3,7 +3,6 @@
 #include "pixel/resample/resample.h"
 
 #include "base/fail.h"
-#include "pixel/colour.h"
 #include "pixel/sample.h"
 
 static double sinc(double x)

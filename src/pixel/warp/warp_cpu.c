@@ -1,14 +1,9 @@
 /* Warps pictures on the CPU: for a stretch of pixels, first their positions in the input. */
 #include "pixel/warp/warp_cpu.h"
 
-#include <string.h>
-
-#include "base/cpu.h"
-#include "base/image.h"
 #include "base/simd.h"
 #include "pixel/float_rows.h"
 #include "pixel/sample.h"
-#include "pixel/stencil.h"
 
 /* Computes positions by third differences, in integers of 2^-44 pixels, which differ slightly from
  * those of gf_warp_at(). If a position is so close to the next 1/4096 of a pixel that the

@@ -1,7 +1,6 @@
 /* Converts frames of YCbCr to rows of gray or RGB, and rows to frames. */
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cpu.h"
 #include "pixel/yuv/yuv_formula.h"

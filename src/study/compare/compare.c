@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "base/memory/grow.h"
-#include "bench/likeness.h"
 #include "gpufilter/pipeline.h"
 #include "pipeline/pipeline_internal.h"
 #include "pixel/histogram/histogram.h"

@@ -4,10 +4,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
-#include "batch/devices/devices.h"
 #include "chain/chain.h"
 #include "codec/codec.h"
 #include "codec/common/checks.h"

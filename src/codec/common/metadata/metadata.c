@@ -8,7 +8,6 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
-#include "codec/common/metadata/exif.h"
 #include "codec/common/metadata/gain_map.h"
 #include "icc/icc_build.h"
 

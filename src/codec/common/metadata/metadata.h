@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "codec/common/colour/colour.h"
 #include "codec/common/metadata/exif.h"
 #include "codec/common/metadata/texts.h"
@@ -135,15 +136,6 @@ unsigned gf_auxiliary_kind(const char *type, size_t length);
 /* Notes the auxiliary pictures of a HEIF file, such as a gain map or a depth map, and the light of
  * HDR. */
 void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file);
-
-/* Reads a big-endian number of up to 4 bytes. */
-static inline uint32_t gf_get_be(const unsigned char *at, int bytes)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value = value << 8 | at[i];
-    return value;
-}
 
 /* Adds IPTC from Photoshop's resources, or from IPTC records alone. False when out of memory. */
 bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, size_t size);

@@ -326,10 +326,5 @@ enum gf_status gf_pyramid_sink_open(const struct gf_pyramid *pyramid, int thread
     opened->base.level_count = pyramid->levels;
     opened->pyramid = *pyramid;
     opened->store = store;
-    const enum gf_status status = open_sink(opened, threads, error);
-    if (status)
-        pyramid_close(&opened->base);
-    else
-        *sink = &opened->base;
-    return status;
+    GF_OPENED(open_sink(opened, threads, error), pyramid_close, &opened->base, sink);
 }

@@ -79,11 +79,7 @@ enum gf_status gf_shrinker_open(enum gf_shrink shrink, struct gf_format from,
     enum gf_status status = opened->rows ? GF_OK : gf_fail_memory(error);
     if (!status && shrink == GF_SHRINK_LANCZOS3)
         status = open_lanczos(opened, error);
-    if (status)
-        gf_shrinker_close(opened);
-    else
-        *shrinker = opened;
-    return status;
+    GF_OPENED(status, gf_shrinker_close, opened, shrinker);
 }
 
 /* ---- lanczos3 ---- */

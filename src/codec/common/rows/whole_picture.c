@@ -11,8 +11,6 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
-#include "codec/common/rows/source.h"
-#include "codec/io/input.h"
 
 void gf_source_take_page(struct gf_source *source, struct gf_source *page)
 {
@@ -283,11 +281,7 @@ enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct g
     enum gf_status status = file.data || opened->borrowed ? GF_OK : read_file(opened, input, error);
     errno = 0;
     GF_THEN(status, calls->read_header(opened, error));
-    if (status)
-        whole_source_close(&opened->base);
-    else
-        *source = &opened->base;
-    return status;
+    GF_OPENED(status, whole_source_close, &opened->base, source);
 }
 
 enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct gf_input *input,
@@ -494,11 +488,7 @@ enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder,
         opened->pixels ? gf_metadata_for_output(order->metadata, in_file, GF_TAGS_ALL,
                                                 order->options, &opened->metadata, error)
                        : gf_fail_memory(error);
-    if (status)
-        whole_sink_close(&opened->base);
-    else
-        *sink = &opened->base;
-    return status;
+    GF_OPENED(status, whole_sink_close, &opened->base, sink);
 }
 
 struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double library_bytes)

@@ -63,6 +63,15 @@ struct gf_whole_source {
 enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct gf_input *input,
                                     const struct gf_options *options, struct gf_source **source,
                                     struct gf_error *error) GF_CHECKED;
+/* Defines the function `name` (a gf_source_opener) that does so; the rest are the members of its
+ * struct gf_whole_calls. */
+#define GF_WHOLE_SOURCE(name, ...) \
+    enum gf_status name(struct gf_input *input, const struct gf_options *options, \
+                        struct gf_source **source, struct gf_error *error) \
+    { \
+        static const struct gf_whole_calls gf_own = {__VA_ARGS__}; \
+        return gf_whole_source_open(&gf_own, input, options, source, error); \
+    }
 /* Reads those bytes of the file, as many of them as it has, if that was not done. */
 enum gf_status gf_whole_source_need(struct gf_whole_source *source, uint64_t at, uint64_t bytes,
                                     struct gf_error *error) GF_CHECKED;

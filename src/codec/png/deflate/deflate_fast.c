@@ -1,7 +1,5 @@
 #include "codec/png/deflate/deflate.h"
 
-#include <string.h>
-
 #include "base/bytes.h"
 #include "base/cpu.h"
 

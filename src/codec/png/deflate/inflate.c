@@ -1,6 +1,5 @@
 #include "codec/png/deflate/deflate.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/cpu.h"
