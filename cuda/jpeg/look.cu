@@ -14,14 +14,16 @@ enum { FINE = SIDE + 2, MEAN = SIDE + 4, MEANS = MEAN * MEAN, FINES = FINE * FIN
 
 /* The samples that a warp works on. */
 struct look_samples {
-    float block[GROUP * BLOCK];
-    float mean[2][MEAN][MEAN], fine[2][FINE][FINE];
+    union {
+        float block[GROUP * BLOCK];
+        float mean[2][MEAN][MEAN];
+    };
+    float fine[2][FINE][FINE];
 };
 
 /* Of arrays with CHUNK_BLOCKS columns, column i belongs to the block that thread i quantises. */
 struct look_memory {
     struct gf_look look[3];
-    struct code_tables counts;
     unsigned char place[BLOCK_SAMPLES]; /* the place in the zigzag order of element 8 * u + v */
     float busy[CHUNK_BLOCKS];
     union {
@@ -30,7 +32,7 @@ struct look_memory {
     };
     union {
         struct look_samples samples[WARPS];
-        uint16_t chosen[BLOCK_SAMPLES][CHUNK_BLOCKS];
+        struct code_tables counts;
     };
 };
 
@@ -277,7 +279,7 @@ static __device__ __forceinline__ void quantise(struct look_memory &memory, bool
     const int slot = threadIdx.x;
     const int component = slot < SHAPE::CHUNK_LUMA ? 0 : 1 + (slot - SHAPE::CHUNK_LUMA) % 2;
     float *const ratio = &memory.ratio[0][slot];
-    uint16_t *const chosen = &memory.chosen[0][slot];
+    uint16_t chosen[BLOCK_SAMPLES];
     uint64_t minus = 0;
     int dc = 0, k = 0;
     if (there) {
@@ -290,8 +292,8 @@ static __device__ __forceinline__ void quantise(struct look_memory &memory, bool
     __syncthreads();
     short *const to = memory.coefficients + block_of_thread<SHAPE>(slot) * COEFFICIENTS_PITCH;
     clear_block(to, (short)dc);
-    for (; k; k = chosen[k * CHUNK_BLOCKS] & (BLOCK_SAMPLES - 1)) {
-        const int value = chosen[k * CHUNK_BLOCKS] >> GF_LOOK_PLACES;
+    for (; k; k = chosen[k] & (BLOCK_SAMPLES - 1)) {
+        const int value = chosen[k] >> GF_LOOK_PLACES;
         to[k] = (short)(minus >> k & 1 ? -value : value);
     }
 }
@@ -325,8 +327,6 @@ __global__ void __launch_bounds__(ENCODE_THREADS) look_kernel(const struct encod
     const int warp = threadIdx.x / WARP;
     const unsigned *const look = (const unsigned *)picture.tables->look[SHAPE::H == 2];
     unsigned *const counts = (unsigned *)&memory.counts;
-    for (int i = threadIdx.x; i < COUNTS; i += ENCODE_THREADS)
-        counts[i] = 0;
     for (int i = threadIdx.x; i < (int)(sizeof memory.look / sizeof(unsigned)); i += ENCODE_THREADS)
         ((unsigned *)memory.look)[i] = look[i];
     __syncthreads();
@@ -336,6 +336,8 @@ __global__ void __launch_bounds__(ENCODE_THREADS) look_kernel(const struct encod
     for (int i = warp; GROUP * i < chunk.mcus * SHAPE::LUMA; i += WARPS)
         make_group<SHAPE>(picture, chunk, i, memory.samples[warp], memory);
     __syncthreads();
+    for (int i = threadIdx.x; i < COUNTS; i += ENCODE_THREADS)
+        counts[i] = 0;
     const int block = block_of_thread<SHAPE>(threadIdx.x);
     const bool there = block < chunk.mcus * SHAPE::BLOCKS;
     quantise<SHAPE>(memory, there);
