@@ -199,8 +199,8 @@ void gf_jpeg_encode_tables(int quality, const struct gf_jpeg_tables *from,
  * gf_jpeg_codes_optimise() makes. A warp makes a table. Symbol 32 * j + i is lane i's number j; the
  * one behind the last takes the code of ones alone, which JPEG does not allow. */
 
-enum { EACH = GF_JPEG_AC_SYMBOLS / WARP + 1, LEAVES = EACH * WARP, LONGEST = 32 };
-enum { NO_TREE = 0x7fffffff, MOST_SYMBOLS = 1000000000 };
+enum { EACH = GF_JPEG_AC_SYMBOLS / WARP + 1, LEAVES = EACH * WARP };
+enum { LONGEST = GF_JPEG_LONGEST, NO_TREE = 0x7fffffff };
 
 struct table_memory {
     uint16_t node[LEAVES], above[LEAVES + GF_JPEG_AC_SYMBOLS]; /* of trees, and of their nodes */
@@ -221,12 +221,12 @@ static __device__ __forceinline__ int place_of(int symbol, bool dc)
 
 static __device__ __forceinline__ int least_of_warp(int v)
 {
-#ifdef GF_EMULATED
+#if __CUDA_ARCH__ >= 800 && !defined(GF_EMULATED)
+    return __reduce_min_sync(~0u, v);
+#else
     for (int step = WARP / 2; step; step /= 2)
         v = min(v, __shfl_xor_sync(~0u, v, step));
     return v;
-#else
-    return __reduce_min_sync(~0u, v);
 #endif
 }
 
@@ -255,7 +255,7 @@ static __device__ __forceinline__ int join(int numbers[EACH], struct table_memor
     for (int nodes = LEAVES;; nodes++) {
         int number, other;
         const int a = take_rarest(numbers, &number), b = take_rarest(numbers, &other);
-        if (number > MOST_SYMBOLS)
+        if (number > GF_JPEG_SYMBOLS_MOST)
             return -1;
         if (other == NO_TREE)
             return nodes > LEAVES ? nodes - 1 : a;
@@ -266,28 +266,9 @@ static __device__ __forceinline__ int join(int numbers[EACH], struct table_memor
 #pragma unroll
         for (int j = 0; j < EACH; j++)
             numbers[j] = a == WARP * j + (int)threadIdx.x
-                             ? min(number, MOST_SYMBOLS) + min(other, MOST_SYMBOLS)
+                             ? min(number, GF_JPEG_SYMBOLS_MOST) + min(other, GF_JPEG_SYMBOLS_MOST)
                              : numbers[j];
     }
-}
-
-/* Makes codes longer than 16 bits shorter, as ITU-T T.81, K.3, has it, and takes the last one. */
-static __device__ void shorten(int *counts)
-{
-    for (int length = LONGEST; length > 16; length--) {
-        for (; counts[length]; counts[length] -= 2) {
-            int from = length - 2;
-            while (!counts[from])
-                from--;
-            counts[length - 1]++;
-            counts[from + 1] += 2;
-            counts[from]--;
-        }
-    }
-    int longest = 16;
-    while (!counts[longest])
-        longest--;
-    counts[longest]--;
 }
 
 /* Returns the code that has so many before it. */
@@ -343,7 +324,7 @@ static __device__ void make_own_table(unsigned *codes, bool dc, struct table_mem
         return;
     }
     if (lane == 0)
-        shorten(memory.counts);
+        gf_jpeg_codes_shorten(memory.counts);
     __syncwarp();
     if (lane > 0 && lane <= 16)
         memory.table.counts[lane] = (uint8_t)memory.counts[lane];

@@ -10,7 +10,7 @@ enum { SIDE = GF_LOOK_SIDE, GROUP = 4 };
  * conflicts. */
 enum { ROW = SIDE + 1, BLOCK = SIDE * ROW };
 /* Of an MCU of 4:2:0, the samples of chroma with those around it. */
-enum { FINE = SIDE + 2, MEAN = SIDE + 4, MEANS = MEAN * MEAN, FINES = FINE * FINE };
+enum { FINE = SIDE + 2, MEAN = SIDE + 4 };
 
 /* The samples that a warp works on. */
 struct look_samples {
@@ -106,6 +106,24 @@ static __device__ __forceinline__ void put_corrected(struct look_samples &sample
     }
 }
 
+/* Sharpens the means. Each half of the lanes has a component, and a lane a column of means. */
+static __device__ __forceinline__ void sharpen(struct look_samples &samples)
+{
+    const int c = threadIdx.x / (WARP / 2) % 2, x = threadIdx.x % (WARP / 2);
+    const float *const column = samples.mean[c][0] + min(x, MEAN - 1);
+    float above = column[0], row = column[MEAN];
+#pragma unroll
+    for (int y = 0; y < FINE; y++) {
+        const float below = column[(y + 2) * MEAN], here = gf_look_upright(above, row, below);
+        const float fine =
+            gf_look_fine(row, __shfl_up_sync(~0u, here, 1), here, __shfl_down_sync(~0u, here, 1));
+        if (x > 0 && x <= FINE)
+            samples.fine[c][y][x - 1] = fine;
+        above = row;
+        row = below;
+    }
+}
+
 /* Makes the samples of an MCU of 4:2:0, which begins at a pixel. */
 static __device__ __forceinline__ void make_420(const struct encode_picture &picture, int x, int y,
                                                 struct look_samples &samples)
@@ -129,12 +147,7 @@ static __device__ __forceinline__ void make_420(const struct encode_picture &pic
         put_mean(samples, to_x, to_y, outer);
     }
     __syncwarp();
-#pragma unroll 1
-    for (int i = lane; i < 2 * FINES; i += WARP) {
-        const int c = i / FINES, to_x = i % FINES % FINE, to_y = i % FINES / FINE;
-        const float *const above = samples.mean[c][to_y] + to_x + 1;
-        samples.fine[c][to_y][to_x] = gf_look_fine(above, above + MEAN, above + 2 * MEAN);
-    }
+    sharpen(samples);
     __syncwarp();
     put_corrected(samples, column, row, upper);
     put_corrected(samples, column, row + SIDE / 2, lower);

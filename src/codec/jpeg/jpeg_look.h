@@ -62,13 +62,16 @@ GF_LOOK_FORMULA float gf_look_mean(float a, float b, float c, float d)
 }
 
 /* 4:2:0: decoders make a sample of the nearest one and those beside it, which softens chroma. What
- * that will take from the means is added to them; the arguments point to the means around. */
-GF_LOOK_FORMULA float gf_look_fine(const float *above, const float *row, const float *below)
+ * that will take from the means is added to them: from sums over the mean above, of the row and
+ * below, before the mean, at its column and after it. */
+GF_LOOK_FORMULA float gf_look_upright(float above, float row, float below)
 {
-    const float before = (above[-1] + below[-1]) + 6.0f * row[-1],
-                here = (above[0] + below[0]) + 6.0f * row[0],
-                after = (above[1] + below[1]) + 6.0f * row[1];
-    return gf_look_sample(2.0f * row[0] - ((before + after) + 6.0f * here) * (1.0f / 64));
+    return (above + below) + 6.0f * row;
+}
+
+GF_LOOK_FORMULA float gf_look_fine(float mean, float before, float here, float after)
+{
+    return gf_look_sample(2.0f * mean - ((before + after) + 6.0f * here) * (1.0f / 64));
 }
 
 /* Between two samples of chroma, as decoders interpolate. */
@@ -215,7 +218,8 @@ GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint16_t *chosen, int apart,
                 size = gf_look_size(v);
                 path = 1e30f;
                 for (uint64_t rest = open; rest;) {
-                    const int i = gf_look_last(rest), run = k - i - 1;
+                    const int i = gf_look_last(rest);
+                    const unsigned run = (unsigned)(k - i - 1);
                     const float bits =
                         ratio[i * apart] +
                         (float)(run / GF_LOOK_RUNS) * look->bits[0][GF_LOOK_RUNS - 1] +
