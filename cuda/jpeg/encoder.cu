@@ -237,6 +237,7 @@ static uint64_t lay_out(struct gf_jpeg_encoder *encoder,
              (uint64_t)encoder->parts[encoder->indices[i]].chunks * CHUNK_VECTORS);
         picture->own = encoder->device_symbols + (i - encoder->first_own);
         picture->stated = encoder->own + encoder->indices[i];
+        *picture->stated = {};
     }
     return chunks * sizeof *states;
 }
