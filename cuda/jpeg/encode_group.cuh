@@ -100,10 +100,11 @@ struct encode_picture {
     unsigned char *scan;
     uint64_t capacity; /* the bytes of room at `scan` */
     unsigned lead;     /* bytes that the host puts before the scan */
-    /* With codes of the picture's own: where its coefficients are kept, and the number of each
-     * symbol, which the host replaces by the codes. */
+    /* With codes of the picture's own: where its coefficients are kept, the number of each symbol,
+     * which the codes replace, and the codes in host memory, as the file states them. */
     uint4 *coefficients;
     struct code_tables *own;
+    struct gf_jpeg_own_codes *stated;
 };
 
 /* The results that a chunk publishes for later chunks. Each member is written at once, with a flag
@@ -140,9 +141,6 @@ struct scan_delivery {
 
 void gf_jpeg_encode_tables(int quality, const struct gf_jpeg_tables *from,
                            struct encode_tables *tables);
-/* Replaces the numbers of symbols by their codes. Returns false if libjpeg makes no codes of these
- * numbers, either: all symbols then have codes of 16 bits. */
-bool gf_jpeg_encode_codes(struct code_tables *codes, int tables, struct gf_jpeg_own_codes *own);
 /* The blocks and the sides of an MCU of a shape, and the number of MCUs in a chunk. */
 struct encode_shape {
     int h, v, blocks, chunk_mcus;
@@ -154,8 +152,9 @@ cudaError_t gf_jpeg_encode_load(void);
 cudaError_t gf_jpeg_deliver_load(void);
 cudaError_t gf_jpeg_encode_launch(int shape, const struct encode_group *group, cudaStream_t stream);
 /* Before it, for pictures with codes of their own: their coefficients, and the numbers of their
- * symbols. */
+ * symbols; then the codes. */
 cudaError_t gf_jpeg_look_launch(int shape, const struct encode_group *group, cudaStream_t stream);
+cudaError_t gf_jpeg_codes_launch(int shape, const struct encode_group *group, cudaStream_t stream);
 cudaError_t gf_jpeg_deliver_launch(const struct scan_delivery *delivery, cudaStream_t stream);
 
 static __host__ __device__ __forceinline__ uint64_t scan_room(uint64_t size)

@@ -1,5 +1,6 @@
-/* The tables of the encoder: those of a quality, and the codes of a picture. They are made on the
- * host. */
+/* The tables of the encoder: those of a quality, which the host makes, and the codes of a picture.
+ */
+#include <cuda_runtime.h>
 #include <string.h>
 
 #include "cuda/jpeg/encode_group.cuh"
@@ -154,7 +155,7 @@ static struct lane_quantiser lane_quantiser(const struct gf_jpeg_tables *from, i
     return quantiser;
 }
 
-static unsigned code_entry(struct gf_jpeg_code code, int size)
+static __host__ __device__ unsigned code_entry(struct gf_jpeg_code code, int size)
 {
     return (unsigned)code.bits << size << 5 | (unsigned)(code.length + size);
 }
@@ -194,37 +195,172 @@ void gf_jpeg_encode_tables(int quality, const struct gf_jpeg_tables *from,
     }
 }
 
-/* The codes of a picture's own, which its file states in front of the scan. */
+/* The codes of a picture's own, which its file states in front of the scan: those that
+ * gf_jpeg_codes_optimise() makes. A warp makes a table. Symbol 32 * j + i is lane i's number j; the
+ * one behind the last takes the code of ones alone, which JPEG does not allow. */
 
-static bool make_own_codes(struct code_tables *codes, int table, struct gf_jpeg_own_codes *own)
+enum { EACH = GF_JPEG_AC_SYMBOLS / WARP + 1, LEAVES = EACH * WARP };
+enum { LONGEST = GF_JPEG_LONGEST, NO_TREE = 0x7fffffff };
+
+struct table_memory {
+    uint16_t node[LEAVES], above[LEAVES + GF_JPEG_AC_SYMBOLS]; /* of trees, and of their nodes */
+    int counts[LONGEST + 1];
+    struct gf_jpeg_huffman table;
+};
+
+/* Returns the place of a symbol in struct code_tables; -1: there is no such symbol. */
+static __device__ __forceinline__ int place_of(int symbol, bool dc)
 {
-    struct gf_jpeg_code dc[GF_JPEG_DC_SYMBOLS], ac[GF_JPEG_AC_SYMBOLS];
-    uint32_t dc_numbers[GF_JPEG_DC_SYMBOLS], numbers[GF_JPEG_AC_SYMBOLS];
-    for (int size = 0; size < GF_JPEG_DC_SYMBOLS; size++)
-        dc_numbers[size] = codes->dc[table][16 - size];
-    for (int symbol = 0; symbol < GF_JPEG_AC_SYMBOLS; symbol++) {
-        const int run = symbol >> 4, size = symbol & 15;
-        numbers[symbol] = size ? codes->ac[table][run * 16 + 16 - size] : 0;
-    }
-    numbers[0] = codes->ac[table][END_OF_BLOCK];
-    numbers[0xf0] = codes->ac[table][ZERO_RUN];
-    numbers[15] = 0; /* in whose place ZERO_RUN is */
-    if (!gf_jpeg_codes_optimise(dc_numbers, GF_JPEG_DC_SYMBOLS, &own->dc[table]) ||
-        !gf_jpeg_codes_optimise(numbers, GF_JPEG_AC_SYMBOLS, &own->ac[table]))
-        return false;
-    gf_jpeg_codes_make(own->dc[table].counts, own->dc[table].symbols, GF_JPEG_DC_SYMBOLS, dc);
-    gf_jpeg_codes_make(own->ac[table].counts, own->ac[table].symbols, GF_JPEG_AC_SYMBOLS, ac);
-    make_codes(dc, ac, table, codes);
-    return true;
+    if (dc)
+        return symbol < GF_JPEG_DC_SYMBOLS ? 16 - symbol : -1;
+    if (!symbol || symbol == 0xf0)
+        return symbol ? ZERO_RUN : END_OF_BLOCK;
+    const int size = symbol & 15;
+    return size && symbol != 15 && symbol < GF_JPEG_AC_SYMBOLS ? symbol - 2 * size + 16 : -1;
 }
 
-bool gf_jpeg_encode_codes(struct code_tables *codes, int tables, struct gf_jpeg_own_codes *own)
+static __device__ __forceinline__ int least_of_warp(int v)
 {
-    bool made = true;
-    memset(own, 0, sizeof *own);
-    for (int table = 0; made && table < tables; table++)
-        made = make_own_codes(codes, table, own);
-    for (unsigned *code = codes->ac[0]; !made && code < (unsigned *)(codes + 1); code++)
-        *code = 16;
-    return made;
+#if __CUDA_ARCH__ >= 800 && !defined(GF_EMULATED)
+    return __reduce_min_sync(~0u, v);
+#else
+    for (int step = WARP / 2; step; step /= 2)
+        v = min(v, __shfl_xor_sync(~0u, v, step));
+    return v;
+#endif
+}
+
+/* Takes the rarest tree away, of several the last. Returns its symbol. */
+static __device__ __forceinline__ int take_rarest(int numbers[EACH], int *number)
+{
+    const int lane = threadIdx.x;
+    int least = NO_TREE, last = 0;
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        last = numbers[j] <= least ? WARP * j + lane : last;
+        least = min(least, numbers[j]);
+    }
+    *number = least_of_warp(least);
+    const int symbol = -least_of_warp(least == *number ? -last : 0);
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        numbers[j] = symbol == WARP * j + lane ? NO_TREE : numbers[j];
+    return symbol;
+}
+
+/* Joins the two rarest trees until one is left. Returns the node at its top; -1: there are too many
+ * symbols. */
+static __device__ __forceinline__ int join(int numbers[EACH], struct table_memory &memory)
+{
+    for (int nodes = LEAVES;; nodes++) {
+        int number, other;
+        const int a = take_rarest(numbers, &number), b = take_rarest(numbers, &other);
+        if (number > GF_JPEG_SYMBOLS_MOST)
+            return -1;
+        if (other == NO_TREE)
+            return nodes > LEAVES ? nodes - 1 : a;
+        if (threadIdx.x == 0) {
+            memory.above[memory.node[a]] = memory.above[memory.node[b]] = (uint16_t)nodes;
+            memory.node[a] = (uint16_t)nodes;
+        }
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            numbers[j] = a == WARP * j + (int)threadIdx.x
+                             ? min(number, GF_JPEG_SYMBOLS_MOST) + min(other, GF_JPEG_SYMBOLS_MOST)
+                             : numbers[j];
+    }
+}
+
+/* Returns the code that has so many before it. */
+static __device__ __forceinline__ struct gf_jpeg_code code_at(const int *counts, int before)
+{
+    unsigned bits = 0;
+    int length = 1;
+    for (; before >= counts[length]; bits <<= 1, length++) {
+        before -= counts[length];
+        bits += counts[length];
+    }
+    return {(uint16_t)(bits + before), (uint8_t)length};
+}
+
+/* Replaces the numbers of symbols by their codes. If libjpeg makes no codes of these numbers,
+ * either, all have 16 bits and counts[0] is 1. */
+static __device__ void make_own_table(unsigned *codes, bool dc, struct table_memory &memory)
+{
+    const int lane = threadIdx.x, end = dc ? GF_JPEG_DC_SYMBOLS : GF_JPEG_AC_SYMBOLS;
+    int numbers[EACH], lengths[EACH], next = 0;
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        const int symbol = WARP * j + lane, place = place_of(symbol, dc);
+        const unsigned number = place < 0 ? symbol == end : codes[place];
+        numbers[j] = number ? (int)min(number, NO_TREE - 1u) : NO_TREE;
+        lengths[j] = number ? 0 : -1;
+        memory.node[symbol] = (uint16_t)symbol;
+    }
+    for (int i = lane; i <= LONGEST; i += WARP)
+        memory.counts[i] = 0;
+    for (int i = lane; i < (int)sizeof memory.table; i += WARP)
+        ((unsigned char *)&memory.table)[i] = 0;
+    __syncwarp();
+    const int top = join(numbers, memory);
+    bool failed = top < 0;
+    __syncwarp();
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        for (int i = WARP * j + lane; top >= 0 && lengths[j] >= 0 && i != top;
+             i = memory.above[i]) {
+            if (++lengths[j] > LONGEST)
+                break;
+        }
+        failed |= lengths[j] > LONGEST;
+        if (lengths[j] >= 0 && lengths[j] <= LONGEST)
+            atomicAdd(memory.counts + lengths[j], 1);
+    }
+    __syncwarp();
+    if (__any_sync(~0u, failed)) {
+        for (int i = lane; i < (dc ? (int)DC_ENTRIES : (int)GF_JPEG_AC_SYMBOLS); i += WARP)
+            codes[i] = 16;
+        memory.table.counts[0] = 1;
+        return;
+    }
+    if (lane == 0)
+        gf_jpeg_codes_shorten(memory.counts);
+    __syncwarp();
+    if (lane > 0 && lane <= 16)
+        memory.table.counts[lane] = (uint8_t)memory.counts[lane];
+    for (int length = 1; length <= LONGEST; length++) {
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            const int symbol = WARP * j + lane;
+            const bool here = lengths[j] == length && symbol != end;
+            const unsigned all = __ballot_sync(~0u, here);
+            if (here) {
+                const int at = next + __popc(all & ((1u << lane) - 1));
+                const struct gf_jpeg_code code = code_at(memory.counts, at);
+                memory.table.symbols[at] = (uint8_t)symbol;
+                codes[place_of(symbol, dc)] = code_entry(code, dc ? symbol : symbol & 15);
+            }
+            next += __popc(all);
+        }
+    }
+}
+
+static __global__ void __launch_bounds__(WARP) codes_kernel(const struct encode_group group)
+{
+    __shared__ struct table_memory memory;
+    const struct encode_picture &picture = group.pictures[blockIdx.x];
+    const int table = blockIdx.y / 2;
+    const bool dc = blockIdx.y % 2;
+    make_own_table(dc ? picture.own->dc[table] : picture.own->ac[table], dc, memory);
+    __syncwarp();
+    unsigned char *const to =
+        (unsigned char *)(dc ? picture.stated->dc + table : picture.stated->ac + table);
+    for (int i = threadIdx.x; i < (int)sizeof memory.table; i += WARP)
+        to[i] = ((const unsigned char *)&memory.table)[i];
+}
+
+cudaError_t gf_jpeg_codes_launch(int, const struct encode_group *group, cudaStream_t stream)
+{
+    codes_kernel<<<dim3(group->count, 2 * TABLES), WARP, 0, stream>>>(*group);
+    return cudaGetLastError();
 }

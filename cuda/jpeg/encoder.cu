@@ -86,7 +86,6 @@ enum { QUALITIES = 101 };
 struct jpeg_part : encoder_part {
     int shape;
     unsigned chunks;
-    bool unfit;        /* its codes are too long */
     uint64_t capacity; /* the device memory for the picture's scan */
 };
 
@@ -100,11 +99,11 @@ struct gf_jpeg_encoder : encoder<jpeg_part> {
     uint64_t *device_sizes;
     struct encode_group groups[ALL_SHAPES];
     /* The pictures of the round from `first_own` on have codes of their own, which stand before
-     * their scans: `own` has one for each picture of the group. `symbols` has the numbers of the
-     * symbols, and then the codes as the kernel reads them. Both are in pinned memory. */
+     * their scans: `own`, in pinned memory, has one for each picture of the group. `device_symbols`
+     * has the numbers of the symbols, and then the codes as the kernel reads them. */
     int first_own;
     struct gf_jpeg_own_codes *own;
-    struct code_tables *symbols, *device_symbols;
+    struct code_tables *device_symbols;
     /* The stream on which a round of several pictures is delivered, and what it waits for. Scans
      * cross to the host while another thread's group is being encoded: with priority, since blocks
      * of a kernel otherwise wait until all blocks of those launched before have begun. */
@@ -237,6 +236,8 @@ static uint64_t lay_out(struct gf_jpeg_encoder *encoder,
         take(&arena, picture->coefficients,
              (uint64_t)encoder->parts[encoder->indices[i]].chunks * CHUNK_VECTORS);
         picture->own = encoder->device_symbols + (i - encoder->first_own);
+        picture->stated = encoder->own + encoder->indices[i];
+        *picture->stated = {};
     }
     return chunks * sizeof *states;
 }
@@ -255,24 +256,14 @@ static enum gf_status launch_shapes(const struct gf_jpeg_encoder *encoder, int f
     return GF_OK;
 }
 
-/* Encodes the pictures with codes of their own. The host makes the codes in between. */
+/* Encodes the pictures with codes of their own. */
 static enum gf_status launch_own(struct gf_jpeg_encoder *encoder, struct gf_error *error)
 {
-    const int count = encoder->placed - encoder->first_own;
-    const size_t bytes = (size_t)count * sizeof *encoder->symbols;
-    CODER_TRY(encoder, cudaMemsetAsync(encoder->device_symbols, 0, bytes, encoder->stream));
+    const size_t count = (size_t)(encoder->placed - encoder->first_own);
+    CODER_TRY(encoder, cudaMemsetAsync(encoder->device_symbols, 0,
+                                       count * sizeof *encoder->device_symbols, encoder->stream));
     GF_TRY(launch_shapes(encoder, SHAPES, gf_jpeg_look_launch, error));
-    CODER_TRY(encoder, cudaMemcpyAsync(encoder->symbols, encoder->device_symbols, bytes,
-                                       cudaMemcpyDeviceToHost, encoder->stream));
-    CODER_TRY(encoder, gf_cuda_sleep(encoder->stream, encoder->ended));
-    for (int i = 0; i < count; i++) {
-        const int index = encoder->indices[encoder->first_own + i];
-        struct jpeg_part *const part = encoder->parts + index;
-        const int tables = part->shape == ALL_SHAPES - 1 ? 1 : TABLES;
-        part->unfit = !gf_jpeg_encode_codes(encoder->symbols + i, tables, encoder->own + index);
-    }
-    CODER_TRY(encoder, cudaMemcpyAsync(encoder->device_symbols, encoder->symbols, bytes,
-                                       cudaMemcpyHostToDevice, encoder->stream));
+    GF_TRY(launch_shapes(encoder, SHAPES, gf_jpeg_codes_launch, error));
     return launch_shapes(encoder, SHAPES, gf_jpeg_encode_launch, error);
 }
 
@@ -339,6 +330,13 @@ static enum gf_status deliver(struct gf_jpeg_encoder *encoder, struct gf_error *
     return GF_OK;
 }
 
+/* Whether codes of a picture are too long. */
+static bool is_unfit(const struct gf_jpeg_own_codes *own)
+{
+    return own->dc[0].counts[0] | own->dc[1].counts[0] | own->ac[0].counts[0] |
+           own->ac[1].counts[0];
+}
+
 /* Notes the places of the scans. A picture whose scan was too long is encoded again in a larger
  * part of memory. */
 static void note_scans(struct gf_jpeg_encoder *encoder)
@@ -353,8 +351,9 @@ static void note_scans(struct gf_jpeg_encoder *encoder)
         const unsigned lead = encoder->pictures[i].lead;
         part->state = ENDED;
         part->offset = encoder->coded_used;
-        part->size = part->unfit ? 0 : lead + encoder->sizes[i];
-        memcpy(encoder->coded.data + part->offset, encoder->own + encoder->indices[i], lead);
+        const struct gf_jpeg_own_codes *const own = encoder->own + encoder->indices[i];
+        part->size = lead && is_unfit(own) ? 0 : lead + encoder->sizes[i];
+        memcpy(encoder->coded.data + part->offset, own, lead);
         encoder->coded_used += scan_room(lead + encoder->sizes[i]);
     }
 }
@@ -416,7 +415,7 @@ static enum gf_status prepare(struct gf_jpeg_encoder *encoder,
 {
     const uint64_t described = aligned((uint64_t)count * sizeof *encoder->pictures),
                    sizes = aligned((uint64_t)count * sizeof *encoder->sizes),
-                   own = (uint64_t)count * (sizeof *encoder->own + sizeof *encoder->symbols);
+                   own = (uint64_t)count * sizeof *encoder->own;
     if (count > 1)
         keep_results(encoder);
     GF_TRY(begin_group(encoder, count, error));
@@ -424,7 +423,6 @@ static enum gf_status prepare(struct gf_jpeg_encoder *encoder,
     encoder->pictures = (struct encode_picture *)encoder->pinned;
     encoder->sizes = (uint64_t *)(encoder->pinned + described);
     encoder->own = (struct gf_jpeg_own_codes *)(encoder->pinned + described + sizes);
-    encoder->symbols = (struct code_tables *)(encoder->own + count);
     for (int i = 0; i < count; i++) {
         encoder->parts[i] =
             part_of(pictures[i].in.format, pictures[i].subsampling, pictures[i].perceptual);

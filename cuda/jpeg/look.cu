@@ -10,18 +10,20 @@ enum { SIDE = GF_LOOK_SIDE, GROUP = 4 };
  * conflicts. */
 enum { ROW = SIDE + 1, BLOCK = SIDE * ROW };
 /* Of an MCU of 4:2:0, the samples of chroma with those around it. */
-enum { FINE = SIDE + 2, MEAN = SIDE + 4, MEANS = MEAN * MEAN, FINES = FINE * FINE };
+enum { FINE = SIDE + 2, MEAN = SIDE + 4 };
 
 /* The samples that a warp works on. */
 struct look_samples {
-    float block[GROUP * BLOCK];
-    float mean[2][MEAN][MEAN], fine[2][FINE][FINE];
+    union {
+        float block[GROUP * BLOCK];
+        float mean[2][MEAN][MEAN];
+    };
+    float fine[2][FINE][FINE];
 };
 
 /* Of arrays with CHUNK_BLOCKS columns, column i belongs to the block that thread i quantises. */
 struct look_memory {
     struct gf_look look[3];
-    struct code_tables counts;
     unsigned char place[BLOCK_SAMPLES]; /* the place in the zigzag order of element 8 * u + v */
     float busy[CHUNK_BLOCKS];
     union {
@@ -30,7 +32,7 @@ struct look_memory {
     };
     union {
         struct look_samples samples[WARPS];
-        uint16_t chosen[BLOCK_SAMPLES][CHUNK_BLOCKS];
+        struct code_tables counts;
     };
 };
 
@@ -104,6 +106,24 @@ static __device__ __forceinline__ void put_corrected(struct look_samples &sample
     }
 }
 
+/* Sharpens the means. Each half of the lanes has a component, and a lane a column of means. */
+static __device__ __forceinline__ void sharpen(struct look_samples &samples)
+{
+    const int c = threadIdx.x / (WARP / 2) % 2, x = threadIdx.x % (WARP / 2);
+    const float *const column = samples.mean[c][0] + min(x, MEAN - 1);
+    float above = column[0], row = column[MEAN];
+#pragma unroll
+    for (int y = 0; y < FINE; y++) {
+        const float below = column[(y + 2) * MEAN], here = gf_look_upright(above, row, below);
+        const float fine =
+            gf_look_fine(row, __shfl_up_sync(~0u, here, 1), here, __shfl_down_sync(~0u, here, 1));
+        if (x > 0 && x <= FINE)
+            samples.fine[c][y][x - 1] = fine;
+        above = row;
+        row = below;
+    }
+}
+
 /* Makes the samples of an MCU of 4:2:0, which begins at a pixel. */
 static __device__ __forceinline__ void make_420(const struct encode_picture &picture, int x, int y,
                                                 struct look_samples &samples)
@@ -127,12 +147,7 @@ static __device__ __forceinline__ void make_420(const struct encode_picture &pic
         put_mean(samples, to_x, to_y, outer);
     }
     __syncwarp();
-#pragma unroll 1
-    for (int i = lane; i < 2 * FINES; i += WARP) {
-        const int c = i / FINES, to_x = i % FINES % FINE, to_y = i % FINES / FINE;
-        const float *const above = samples.mean[c][to_y] + to_x + 1;
-        samples.fine[c][to_y][to_x] = gf_look_fine(above, above + MEAN, above + 2 * MEAN);
-    }
+    sharpen(samples);
     __syncwarp();
     put_corrected(samples, column, row, upper);
     put_corrected(samples, column, row + SIDE / 2, lower);
@@ -277,7 +292,7 @@ static __device__ __forceinline__ void quantise(struct look_memory &memory, bool
     const int slot = threadIdx.x;
     const int component = slot < SHAPE::CHUNK_LUMA ? 0 : 1 + (slot - SHAPE::CHUNK_LUMA) % 2;
     float *const ratio = &memory.ratio[0][slot];
-    uint16_t *const chosen = &memory.chosen[0][slot];
+    uint16_t chosen[BLOCK_SAMPLES];
     uint64_t minus = 0;
     int dc = 0, k = 0;
     if (there) {
@@ -290,8 +305,8 @@ static __device__ __forceinline__ void quantise(struct look_memory &memory, bool
     __syncthreads();
     short *const to = memory.coefficients + block_of_thread<SHAPE>(slot) * COEFFICIENTS_PITCH;
     clear_block(to, (short)dc);
-    for (; k; k = chosen[k * CHUNK_BLOCKS] & (BLOCK_SAMPLES - 1)) {
-        const int value = chosen[k * CHUNK_BLOCKS] >> GF_LOOK_PLACES;
+    for (; k; k = chosen[k] & (BLOCK_SAMPLES - 1)) {
+        const int value = chosen[k] >> GF_LOOK_PLACES;
         to[k] = (short)(minus >> k & 1 ? -value : value);
     }
 }
@@ -325,8 +340,6 @@ __global__ void __launch_bounds__(ENCODE_THREADS) look_kernel(const struct encod
     const int warp = threadIdx.x / WARP;
     const unsigned *const look = (const unsigned *)picture.tables->look[SHAPE::H == 2];
     unsigned *const counts = (unsigned *)&memory.counts;
-    for (int i = threadIdx.x; i < COUNTS; i += ENCODE_THREADS)
-        counts[i] = 0;
     for (int i = threadIdx.x; i < (int)(sizeof memory.look / sizeof(unsigned)); i += ENCODE_THREADS)
         ((unsigned *)memory.look)[i] = look[i];
     __syncthreads();
@@ -336,6 +349,8 @@ __global__ void __launch_bounds__(ENCODE_THREADS) look_kernel(const struct encod
     for (int i = warp; GROUP * i < chunk.mcus * SHAPE::LUMA; i += WARPS)
         make_group<SHAPE>(picture, chunk, i, memory.samples[warp], memory);
     __syncthreads();
+    for (int i = threadIdx.x; i < COUNTS; i += ENCODE_THREADS)
+        counts[i] = 0;
     const int block = block_of_thread<SHAPE>(threadIdx.x);
     const bool there = block < chunk.mcus * SHAPE::BLOCKS;
     quantise<SHAPE>(memory, there);

@@ -468,26 +468,9 @@ static void join(int64_t *numbers, int count, int *length)
         length[i] = length[above[i]] + 1;
 }
 
-/* Makes codes longer than 16 bits shorter: two of them move below a shorter code, as ITU-T T.81,
- * K.3, has it. */
-static void shorten(int *counts, int longest)
-{
-    for (int length = longest; length > 16; length--) {
-        while (counts[length]) {
-            int from = length - 2;
-            while (!counts[from])
-                from--;
-            counts[length] -= 2;
-            counts[length - 1]++;
-            counts[from + 1] += 2;
-            counts[from]--;
-        }
-    }
-}
-
 bool gf_jpeg_codes_optimise(const uint32_t *numbers, int symbols, struct gf_jpeg_huffman *table)
 {
-    enum { SYMBOLS = GF_JPEG_AC_SYMBOLS + 1, LONGEST = 32, MOST = 1000000000 };
+    enum { SYMBOLS = GF_JPEG_AC_SYMBOLS + 1, LONGEST = GF_JPEG_LONGEST };
     int64_t all = 0, tree[SYMBOLS];
     int symbol[SYMBOLS], length[2 * SYMBOLS], counts[LONGEST + 1] = {0}, count = 0;
     for (int i = 0; i <= symbols; i++) {
@@ -497,7 +480,7 @@ bool gf_jpeg_codes_optimise(const uint32_t *numbers, int symbols, struct gf_jpeg
         all += tree[count];
         count += tree[count] > 0;
     }
-    if (all > MOST)
+    if (all > GF_JPEG_SYMBOLS_MOST)
         return false;
     join(tree, count, length);
     for (int i = 0; i < count; i++) {
@@ -505,11 +488,7 @@ bool gf_jpeg_codes_optimise(const uint32_t *numbers, int symbols, struct gf_jpeg
             return false;
         counts[length[i]]++;
     }
-    shorten(counts, LONGEST);
-    int longest = 16;
-    while (!counts[longest])
-        longest--;
-    counts[longest]--;
+    gf_jpeg_codes_shorten(counts);
     memset(table, 0, sizeof *table);
     for (int bits = 1, next = 0; bits <= LONGEST; bits++) {
         if (bits <= 16)

@@ -88,6 +88,30 @@ struct gf_jpeg_code {
 void gf_jpeg_codes_make(const uint8_t *counts, const uint8_t *symbols, int symbols_end,
                         struct gf_jpeg_code *codes);
 
+/* What libjpeg can count, and its longest code before they are made shorter. */
+enum { GF_JPEG_LONGEST = 32, GF_JPEG_SYMBOLS_MOST = 1000000000 };
+
+/* Makes codes longer than 16 bits shorter: two of them move below a shorter code, as ITU-T T.81,
+ * K.3, has it. The last code, of ones alone, is then left out. */
+GF_HOST_DEVICE void gf_jpeg_codes_shorten(int *counts)
+{
+    for (int length = GF_JPEG_LONGEST; length > 16; length--) {
+        while (counts[length]) {
+            int from = length - 2;
+            while (!counts[from])
+                from--;
+            counts[length] -= 2;
+            counts[length - 1]++;
+            counts[from + 1] += 2;
+            counts[from]--;
+        }
+    }
+    int longest = 16;
+    while (!counts[longest])
+        longest--;
+    counts[longest]--;
+}
+
 /* Makes the table that libjpeg makes for the numbers of the symbols, one of which is not 0. False
  * if there are more than libjpeg can count, or codes are so long that it fails. */
 bool gf_jpeg_codes_optimise(const uint32_t *numbers, int symbols, struct gf_jpeg_huffman *table);

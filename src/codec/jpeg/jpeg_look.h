@@ -52,7 +52,7 @@ GF_LOOK_FORMULA float gf_look_cr(float r, float g, float b)
 /* Keeps what is added to a sample within what decoders have. */
 GF_LOOK_FORMULA float gf_look_sample(float v)
 {
-    return v < 127.0f ? v > -128.0f ? v : -128.0f : 127.0f;
+    return gf_limited(v, -128.0f, 127.0f);
 }
 
 /* Of 4:2:2 and 4:2:0 chroma is a mean of samples. */
@@ -62,13 +62,16 @@ GF_LOOK_FORMULA float gf_look_mean(float a, float b, float c, float d)
 }
 
 /* 4:2:0: decoders make a sample of the nearest one and those beside it, which softens chroma. What
- * that will take from the means is added to them; the arguments point to the means around. */
-GF_LOOK_FORMULA float gf_look_fine(const float *above, const float *row, const float *below)
+ * that will take from the means is added to them: from sums over the mean above, of the row and
+ * below, before the mean, at its column and after it. */
+GF_LOOK_FORMULA float gf_look_upright(float above, float row, float below)
 {
-    const float before = (above[-1] + below[-1]) + 6.0f * row[-1],
-                here = (above[0] + below[0]) + 6.0f * row[0],
-                after = (above[1] + below[1]) + 6.0f * row[1];
-    return gf_look_sample(2.0f * row[0] - ((before + after) + 6.0f * here) * (1.0f / 64));
+    return (above + below) + 6.0f * row;
+}
+
+GF_LOOK_FORMULA float gf_look_fine(float mean, float before, float here, float after)
+{
+    return gf_look_sample(2.0f * mean - ((before + after) + 6.0f * here) * (1.0f / 64));
 }
 
 /* Between two samples of chroma, as decoders interpolate. */
@@ -85,18 +88,15 @@ GF_LOOK_FORMULA float gf_look_correct(float y, float cb, float cr, float seen_cb
     const float most = 30.0f, bias = 4.0f;
     const float r = (y + 128.0f) + 1.402f * cr, g = (y + 128.0f) - 0.344136f * cb - 0.714136f * cr,
                 b = (y + 128.0f) + 1.772f * cb;
-    float seen_r = (y + 128.0f) + 1.402f * seen_cr,
-          seen_g = (y + 128.0f) - 0.344136f * seen_cb - 0.714136f * seen_cr,
-          seen_b = (y + 128.0f) + 1.772f * seen_cb;
-    seen_r = seen_r > 0 ? seen_r < 255.0f ? seen_r : 255.0f : 0;
-    seen_g = seen_g > 0 ? seen_g < 255.0f ? seen_g : 255.0f : 0;
-    seen_b = seen_b > 0 ? seen_b < 255.0f ? seen_b : 255.0f : 0;
+    const float seen_r = gf_limited((y + 128.0f) + 1.402f * seen_cr, 0, 255.0f),
+                seen_g =
+                    gf_limited((y + 128.0f) - 0.344136f * seen_cb - 0.714136f * seen_cr, 0, 255.0f),
+                seen_b = gf_limited((y + 128.0f) + 1.772f * seen_cb, 0, 255.0f);
     const float lost = 0.2126f * ((r - seen_r) * (r + seen_r)) +
                        0.7152f * ((g - seen_g) * (g + seen_g)) +
                        0.0722f * ((b - seen_b) * (b + seen_b));
     const float slope = 2.0f * ((0.2126f * seen_r + 0.7152f * seen_g + 0.0722f * seen_b) + bias);
-    const float change = lost / slope;
-    return gf_look_sample(y + (change < most ? change > -most ? change : -most : most));
+    return gf_look_sample(y + gf_limited(gf_quotient(lost, slope), -most, most));
 }
 
 /* ---- the DCT ---- */
@@ -144,7 +144,7 @@ GF_LOOK_FORMULA float gf_look_busy(float sum, float squares)
     const float flat = 1.6f, usual = 10.0f, greatest = 5.0f;
     const float mean = sum * (1.0f / GF_LOOK_BLOCK),
                 variance = squares * (1.0f / GF_LOOK_BLOCK) - mean * mean;
-    const float busy = (sqrtf(variance > 0 ? variance : 0) + flat) / usual;
+    const float busy = gf_quotient(sqrtf(variance > 0 ? variance : 0) + flat, usual);
     return busy < greatest ? busy : greatest;
 }
 
@@ -182,15 +182,15 @@ GF_LOOK_FORMULA int gf_look_last(uint64_t set)
 enum { GF_LOOK_PLACES = 6 };
 
 /* Chooses the values of a block but the first. `ratio` has the coefficients in quantisers, in the
- * zigzag order, of any sign. Elements are so many apart: threads of the device have theirs beside
- * each other. `busy` is the block's factor of what a bit is worth. Returns the place of the last
- * value in `chosen`; all that lead to it are the block's, without their signs. `ratio` is used up:
- * a place then has the least bits and losses up to it, if it has a value. Zeros behind it are
+ * zigzag order, of any sign. Its elements are so many apart: threads of the device have theirs
+ * beside each other. `busy` is the block's factor of what a bit is worth. Returns the place of the
+ * last value in `chosen`; all that lead to it are the block's, without their signs. `ratio` is used
+ * up: a place then has the least bits and losses up to it, if it has a value. Zeros behind it are
  * free. */
 GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint16_t *chosen, int apart,
                                    const struct gf_look *look, float busy)
 {
-    const float bits_of_loss = 1.0f / (look->worth * busy);
+    const float bits_of_loss = gf_quotient(1.0f, look->worth * busy);
     float best = look->end;
     int last = 0;
     /* Values from which the next may go on, each with less bits than those behind it: one that is
@@ -218,7 +218,8 @@ GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint16_t *chosen, int apart,
                 size = gf_look_size(v);
                 path = 1e30f;
                 for (uint64_t rest = open; rest;) {
-                    const int i = gf_look_last(rest), run = k - i - 1;
+                    const int i = gf_look_last(rest);
+                    const unsigned run = (unsigned)(k - i - 1);
                     const float bits =
                         ratio[i * apart] +
                         (float)(run / GF_LOOK_RUNS) * look->bits[0][GF_LOOK_RUNS - 1] +
@@ -241,7 +242,7 @@ GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint16_t *chosen, int apart,
             open ^= (uint64_t)1 << gf_look_last(open);
         open |= (uint64_t)1 << k;
         ratio[k * apart] = least;
-        chosen[k * apart] = (uint16_t)next;
+        chosen[k] = (uint16_t)next;
     }
     return last;
 }

@@ -287,7 +287,9 @@ static void sharpen(const float *restrict above, const float *restrict row,
                     const float *restrict below, size_t count, float *restrict fine)
 {
     for (size_t i = 1; i < count - 1; i++)
-        fine[i] = gf_look_fine(above + i, row + i, below + i);
+        fine[i] = gf_look_fine(row[i], gf_look_upright(above[i - 1], row[i - 1], below[i - 1]),
+                               gf_look_upright(above[i], row[i], below[i]),
+                               gf_look_upright(above[i + 1], row[i + 1], below[i + 1]));
 }
 
 /* Corrects a row of luma. `near` and `far` are the rows of chroma that decoders take for it, of
