@@ -31,7 +31,7 @@ constexpr int TAPS_MOST = 12, TILES_MOST = 256; /* tiles one below the other */
 
 /* Chunks have the picture's samples or, if those are converted to linear light, floats. When the
  * lanes read 16 bytes each from the same columns, each quarter of the warp accesses every bank
- * once, since 16 * PITCH bytes are an odd number of these. A chunk has what a tile of RGBA needs
+ * once, since a row has an odd number of such pieces. A chunk has what a tile of RGBA needs
  * that becomes half as wide. PIXELS is the fewest pixels that fill pieces of EACH samples. */
 template <class Sample, int CHANNELS, bool LIGHT> struct chunk_shape {
     typedef typename std::conditional<LIGHT, float, Sample>::type type;
