@@ -2,7 +2,10 @@
  * in two. Each output adds its own inputs and no others, since 0 times an infinity is a NaN.
  * Straight RGBA is multiplied by alpha as it is loaded and divided before it is stored, with the
  * roundings of the stages that do so for other filters. */
-#include "cuda/common/floats.cuh"
+#include <cuda_pipeline_primitives.h>
+#include <type_traits>
+
+#include "cuda/common/straight_floats.cuh"
 #include "cuda/filters/resize/resize.cuh"
 #include "pixel/point/point_floats.h"
 
@@ -16,27 +19,37 @@ struct axis_tables {
     int taps;
 };
 
-/* A block computes a tile of 32 columns and up to TILE_ROWS rows. It goes down the input in strips
- * of 32 rows, and through each strip from left to right in chunks of floats in shared memory. Each
- * warp adds the chunk to four columns of the first pass, one lane for each row: a weight is the
- * same for all lanes. The finished strip of the first pass goes through shared memory and is added
- * to the results, one lane for each column. With scratch memory the first kernel ends with a strip,
- * which it keeps there for the second one. */
+/* A block computes a tile of 32 columns. It goes down the input in strips of 32 rows, and through
+ * each strip from left to right in chunks in shared memory. Each warp adds the chunk to four
+ * columns of the first pass, one lane for each row: a weight is the same for all lanes. While the
+ * next chunk is on its way, the finished strip goes to a ring of rows, from which the warps make
+ * all rows of the result that it completes, one lane for each column. With scratch memory the first
+ * kernel ends with a strip, which it keeps there for the second one. */
 constexpr int TILE = 32, OWN = TILE / WARPS;
-constexpr int ROWS_EACH = 6, TILE_ROWS = ROWS_EACH * WARPS; /* rows of a thread and of a tile */
-/* The floats in a row of a chunk. When the lanes read four floats each from the same columns, each
- * quarter of the warp accesses every bank once, since 300 / 4 is odd. A chunk has what a tile of
- * RGBA needs that becomes half as wide. */
-constexpr int CHUNK = 300;
-constexpr int TAPS_MOST = 12;
+constexpr int RING = 2 * TILE; /* rows; two adjacent rows of the result need at most 30 */
+constexpr int TAPS_MOST = 12, TILES_MOST = 256; /* tiles one below the other */
+
+/* Chunks have the picture's samples or, if those are converted to linear light, floats. When the
+ * lanes read 16 bytes each from the same columns, each quarter of the warp accesses every bank
+ * once, since a row has an odd number of such pieces. A chunk has what a tile of RGBA needs
+ * that becomes half as wide. PIXELS is the fewest pixels that fill pieces of EACH samples. */
+template <class Sample, int CHANNELS, bool LIGHT> struct chunk_shape {
+    typedef typename std::conditional<LIGHT, float, Sample>::type type;
+    static constexpr int PITCH = sizeof(type) == 2 ? 312 : 308;
+    static constexpr int EACH = 16 / sizeof(Sample);
+    static constexpr int PIXELS = CHANNELS == 3 ? EACH : EACH / CHANNELS;
+    static constexpr int STEP = PITCH / (PIXELS * CHANNELS) * PIXELS; /* pixels of a chunk */
+    static constexpr int RING_PITCH = (TILE + 1) * CHANNELS; /* lanes write a column to all banks */
+    static constexpr int BYTES = TILE * PITCH * sizeof(type) + RING * RING_PITCH * sizeof(float);
+};
 
 struct floats_args {
     struct view_pair p;
     int out_width, tile_rows;
     struct axis_tables columns, rows;
-    /* For halves: the number and the weights of the inputs of a column that is not at an edge.
-     * Column i begins 2 inputs behind column i - 1. */
-    int taps;
+    /* For halves: the number and the weights of the inputs of a column, or a row, that is not at an
+     * edge. Column i begins 2 inputs behind column i - 1. */
+    int taps, row_taps;
     float weight[TAPS_MOST];
     /* Scratch memory: rows first .. first + in_rows - 1 of the first pass; NULL: there is none. */
     float *mid;
@@ -66,26 +79,56 @@ static __device__ __forceinline__ void convert_light(float (&v)[COUNT])
     }
 }
 
-/* The fewest pixels that fill vectors of four floats. */
-template <int CHANNELS> struct vectors {
-    static constexpr int PIXELS = CHANNELS == 4 ? 1 : CHANNELS == 2 ? 2 : 4;
-    static constexpr int FLOATS = PIXELS * CHANNELS;
-    static constexpr int CHUNK_PIXELS = CHUNK / FLOATS * PIXELS;
-};
-
-template <int COUNT>
-static __device__ __forceinline__ void load_floats(const float *from, float (&v)[COUNT])
+/* Converts a pixel to floats and multiplies its colour by alpha, or by 1 if it is not straight: a
+ * branch for each pixel would cost more. */
+static __device__ __forceinline__ void multiplied(const __half *four, bool straight, float v[4])
 {
+    const unsigned last = ((const unsigned *)four)[1], one = 0x3C003C00u;
+    const unsigned factor[2] = {__byte_perm(last, one, straight ? 0x3232 : 0x5454),
+                                __byte_perm(last, one, straight ? 0x5432 : 0x5454)};
+    __half2 pair[2];
 #pragma unroll
-    for (int i = 0; i < COUNT; i += 4)
-        unpack(*(const float4 *)(from + i), v + i);
+    for (int i = 0; i < 2; i++)
+        pair[i] = __hmul2(((const __half2 *)four)[i], ((const __half2 *)factor)[i]);
+    floats_of_four((const __half *)pair, false, v);
+}
+
+static __device__ __forceinline__ void multiplied(const float *four, bool straight, float v[4])
+{
+    const float alpha = straight ? four[3] : 1.0f;
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        v[j] = j < 3 ? four[j] * alpha : four[j];
+}
+
+/* Loads samples as floats, in pieces of 16 bytes if there are so many. */
+template <bool RGBA, int COUNT, class Sample>
+static __device__ __forceinline__ void load_floats(const Sample *from, bool straight,
+                                                   float (&v)[COUNT])
+{
+    constexpr int EACH = COUNT % (16 / sizeof(Sample)) ? 1 : 16 / sizeof(Sample);
+#pragma unroll
+    for (int i = 0; i < COUNT; i += EACH) {
+        const samples_of<Sample, EACH> piece = *(const samples_of<Sample, EACH> *)(from + i);
+#pragma unroll
+        for (int j = 0; j < EACH; j += 4) {
+            if constexpr (EACH == 1)
+                v[i] = float_of(piece.sample[0]);
+            else if constexpr (RGBA)
+                multiplied(piece.sample + j, straight, v + i + j);
+            else
+                floats_of_four(piece.sample + j, false, v + i + j);
+        }
+    }
 }
 
 template <int COUNT>
 static __device__ __forceinline__ void store_floats(const float (&v)[COUNT], float *to)
 {
-    if constexpr (COUNT == 4) {
-        *(float4 *)to = make_float4(v[0], v[1], v[2], v[3]);
+    if constexpr (COUNT % 4 == 0) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 4)
+            *(float4 *)(to + i) = make_float4(v[i], v[i + 1], v[i + 2], v[i + 3]);
     } else {
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
@@ -93,74 +136,71 @@ static __device__ __forceinline__ void store_floats(const float (&v)[COUNT], flo
     }
 }
 
-/* Loads pixels x .. x1 - 1 of `rows` rows into the chunk; x and x1 are multiples of PIXELS, and
- * floats beyond the picture are 0. */
-template <class Sample, int CHANNELS, bool LIGHT>
-static __device__ __forceinline__ void load_chunk(const struct floats_args &args, int x, int x1,
-                                                  int y, int rows, float (*chunk)[CHUNK])
+/* Calls function(at, to, row) for each piece of 16 bytes that the thread copies: EACH samples from
+ * sample `at` of row `row` of the chunk on. `to` is the end of its place. */
+template <class Sample, class Stored, int PITCH, class Function>
+static __device__ __forceinline__ void for_pieces(int samples, int rows, Stored (*chunk)[PITCH],
+                                                  const Function &function)
 {
-    constexpr int BATCH =
-        sizeof(Sample) == 4 || CHANNELS == 3 ? 2 : 4; /* rows whose loads are in flight together */
-    const struct view_pair &p = args.p;
-    const int warp = threadIdx.x / 32, samples = p.width * CHANNELS;
-    for (int n = threadIdx.x % 32; n < (x1 - x) * CHANNELS / 4; n += 32) {
-        const int at = x * CHANNELS + 4 * n;
-        const unsigned char *const top =
-            p.in + (y - p.in_y) * (ptrdiff_t)p.in_pitch + at * sizeof(Sample);
-#pragma unroll 1
-        for (int row = warp; row < rows; row += BATCH * WARPS) {
-            samples_of<Sample, 4> four[BATCH] = {};
-#pragma unroll
-            for (int k = 0; k < BATCH; k++) {
-                const Sample *const from = (const Sample *)(top + (row + k * WARPS) * p.in_pitch);
-                if (row + k * WARPS < rows && at + 4 <= samples)
-                    four[k] = *(const samples_of<Sample, 4> *)from;
-#pragma unroll
-                for (int j = 0; CHANNELS < 4 && j < 3; j++) {
-                    if (row + k * WARPS < rows && at + 4 > samples && at + j < samples)
-                        four[k].sample[j] = from[j];
-                }
-            }
-#pragma unroll
-            for (int k = 0; k < BATCH; k++) {
-                float v[4];
-#pragma unroll
-                for (int j = 0; j < 4; j++)
-                    v[j] = float_of(four[k].sample[j]);
-#pragma unroll
-                for (int j = 0; CHANNELS == 4 && p.straight && j < 3; j++)
-                    v[j] = rounded<Sample>(v[j] * v[3]);
-                if (LIGHT)
-                    convert_light<true, CHANNELS>(v);
-                if (row + k * WARPS < rows)
-                    store_floats(v, &chunk[row + k * WARPS][4 * n]);
-            }
-        }
-    }
+    constexpr int EACH = 16 / sizeof(Sample), LANES = THREADS / TILE;
+    const int row = threadIdx.x / LANES;
+    if (row >= rows)
+        return;
+#pragma unroll 2
+    for (int at = threadIdx.x % LANES * EACH; at < samples; at += LANES * EACH)
+        function(at, (Sample *)(chunk[row] + at + EACH) - EACH, row);
 }
 
-/* Brings the pixels of `rows` rows into the second-level cache. */
-static __device__ __forceinline__ void prefetch(const struct view_pair &p, size_t from, size_t end,
-                                                int y, int rows)
+/* Starts to copy pixels x .. x1 - 1 of `rows` rows to the chunk; x and x1 are multiples of PIXELS,
+ * and samples beyond the picture are 0. */
+template <class Sample, int CHANNELS, class Stored, int PITCH>
+static __device__ __forceinline__ void start_chunk(const struct view_pair &p, int x, int x1, int y,
+                                                   int rows, Stored (*chunk)[PITCH])
 {
-    constexpr int LINE = 128, EACH = THREADS / TILE;
-    const int row = threadIdx.x / EACH;
-    const unsigned char *const top = p.in + (y + row - p.in_y) * (ptrdiff_t)p.in_pitch;
-    for (size_t at = from + threadIdx.x % EACH * LINE; row < rows && at < end; at += EACH * LINE)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(top + at));
+    constexpr int EACH = 16 / sizeof(Sample);
+    const int inside = (p.width - x) * CHANNELS;
+    const unsigned char *const top =
+        p.in + (y - p.in_y) * (ptrdiff_t)p.in_pitch + x * (ptrdiff_t)(CHANNELS * sizeof(Sample));
+    for_pieces<Sample>((x1 - x) * CHANNELS, rows, chunk, [&](int at, Sample *to, int row) {
+        const Sample *const from = (const Sample *)(top + row * p.in_pitch) + at;
+        if (at + EACH <= inside) {
+            __pipeline_memcpy_async(to, from, 16);
+        } else {
+#pragma unroll 1
+            for (int j = 0; j < EACH; j++)
+                to[j] = at + j < inside ? from[j] : Sample();
+        }
+    });
+    __pipeline_commit();
+}
+
+/* Waits for the thread's copies and converts them to linear light, which takes the place of the
+ * samples. */
+template <class Sample, int CHANNELS, bool LIGHT, class Stored, int PITCH>
+static __device__ __forceinline__ void finish_chunk(const struct view_pair &p, int samples,
+                                                    int rows, Stored (*chunk)[PITCH])
+{
+    __pipeline_wait_prior(0);
+    if constexpr (LIGHT)
+        for_pieces<Sample>(samples, rows, chunk, [&](int at, const Sample *from, int row) {
+            float v[16 / sizeof(Sample)];
+            load_floats<CHANNELS == 4>(from, p.straight, v);
+            convert_light<true, CHANNELS>(v);
+            store_floats(v, chunk[row] + at);
+        });
 }
 
 /* Adds pixels from .. to - 1 of a row to the sums of a column. `row` and `weight` are those of
  * pixel 0. */
-template <int CHANNELS>
-static __device__ __forceinline__ void add_pixels(const float *row, const float *weight, int from,
-                                                  int to, float (&sum)[CHANNELS])
+template <bool LIGHT, int PIXELS, int CHANNELS, class Stored>
+static __device__ __forceinline__ void add_pixels(const Stored *row, bool straight,
+                                                  const float *weight, int from, int to,
+                                                  float (&sum)[CHANNELS])
 {
-    constexpr int PIXELS = vectors<CHANNELS>::PIXELS;
 #pragma unroll 2
     for (int at = from & -PIXELS; at < to; at += PIXELS) {
         float v[PIXELS * CHANNELS];
-        load_floats(row + at * CHANNELS, v);
+        load_floats<CHANNELS == 4 && !LIGHT>(row + at * CHANNELS, straight, v);
 #pragma unroll
         for (int j = 0; j < PIXELS; j++) {
             if (PIXELS > 1 && (at + j < from || at + j >= to))
@@ -173,21 +213,20 @@ static __device__ __forceinline__ void add_pixels(const float *row, const float 
     }
 }
 
-/* Computes four columns of halves, of which each reads TAPS pixels. `row` is that of pixel 0, and
- * `start` the first pixel of the first column. */
-template <int CHANNELS, int TAPS>
-static __device__ __forceinline__ void add_halves(const struct floats_args &args, const float *row,
-                                                  int start, float (&sum)[OWN][CHANNELS])
+/* Computes adjacent columns, or rows, of halves, of which each reads TAPS inputs. load(k, v) loads
+ * PIXELS inputs from the k-th one of the first column on. */
+template <int PIXELS, int TAPS, int COUNT, int CHANNELS, class Load>
+static __device__ __forceinline__ void add_halves(const struct floats_args &args,
+                                                  float (&sum)[COUNT][CHANNELS], const Load &load)
 {
-    constexpr int PIXELS = vectors<CHANNELS>::PIXELS;
-    constexpr int OFFSET = -(TAPS / 2 - 1) & (PIXELS - 1); /* start modulo PIXELS */
+    constexpr int OFFSET = -(TAPS / 2 - 1) & (PIXELS - 1); /* of the first input in its piece */
 #pragma unroll
-    for (int k = -OFFSET; k < TAPS + 2 * (OWN - 1); k += PIXELS) {
+    for (int k = -OFFSET; k < TAPS + 2 * (COUNT - 1); k += PIXELS) {
         float v[PIXELS * CHANNELS];
-        load_floats(row + (start + k) * CHANNELS, v);
+        load(k, v);
 #pragma unroll
-        for (int j = 0; j < PIXELS * OWN; j++) {
-            const int i = j % OWN, pixel = j / OWN, tap = k + pixel - 2 * i;
+        for (int j = 0; j < PIXELS * COUNT; j++) {
+            const int i = j % COUNT, pixel = j / COUNT, tap = k + pixel - 2 * i;
 #pragma unroll
             for (int c = 0; tap >= 0 && tap < TAPS && c < CHANNELS; c++)
                 sum[i][c] = sum[i][c] + args.weight[tap] * v[pixel * CHANNELS + c];
@@ -195,56 +234,40 @@ static __device__ __forceinline__ void add_halves(const struct floats_args &args
     }
 }
 
-/* Adds rows from .. end - 1 of a strip of `pitch` floats a row to results of ROWS adjacent rows.
- * `strip` and weight[r] are those of row 0. */
-template <int ROWS, int CHANNELS>
-static __device__ __forceinline__ void add_rows(const float *strip, size_t pitch,
-                                                const float *const (&weight)[2], int from, int end,
-                                                float (*sum)[CHANNELS])
+/* Calls function(n) if halves have kernels for so many inputs. */
+template <class Function>
+static __device__ __forceinline__ bool for_taps(int taps, const Function &function)
 {
-    const float *at = strip + from * (ptrdiff_t)pitch, *first = weight[0] + from,
-                *second = weight[1] + from;
+    if (taps == 2)
+        function(constant<2>());
+    else if (taps == 4)
+        function(constant<4>());
+    else if (taps == 8)
+        function(constant<8>());
+    else if (taps == 12)
+        function(constant<12>());
+    else
+        return false;
+    return true;
+}
+
+/* Adds rows from .. end - 1 to results of ROWS adjacent rows. weight[r] is that of row 0. */
+template <int ROWS, int CHANNELS, class Load>
+static __device__ __forceinline__ void add_rows(const float *const (&weight)[2], int from, int end,
+                                                float (*sum)[CHANNELS], const Load &load)
+{
 #pragma unroll 2
-    for (int y = from; y < end; y++, at += pitch) {
+    for (int y = from; y < end; y++) {
         float v[CHANNELS];
-        if constexpr (CHANNELS == 4) {
-            load_floats(at, v);
-        } else {
-#pragma unroll
-            for (int c = 0; c < CHANNELS; c++)
-                v[c] = at[c];
-        }
+        load(y, v);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            const float w = __ldg(r ? second++ : first++);
+            const float w = __ldg(weight[r] + y);
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
                 sum[r][c] = sum[r][c] + w * v[c];
         }
     }
-}
-
-/* Adds rows y .. end - 1 of the input, which are the strip, to results `row` and row + 1 of the
- * band, which has `past` of the tile. */
-template <int CHANNELS>
-static __device__ __forceinline__ void add_strip(const struct floats_args &args, const float *strip,
-                                                 size_t pitch, int y, int end, int row, int past,
-                                                 float (*sum)[CHANNELS])
-{
-    int first[2], last[2];
-    const float *weight[2];
-#pragma unroll
-    for (int r = 0; r < 2; r++) {
-        const int at = args.p.out_y + row + r, start = row + r < past ? args.rows.start[at] : end;
-        first[r] = max(start, y);
-        last[r] = row + r < past ? min(start + args.rows.count[at], end) : y;
-        weight[r] = args.rows.weight + (size_t)at * args.rows.taps - start;
-    }
-    strip -= y * (ptrdiff_t)pitch;
-    add_rows<1>(strip, pitch, weight, first[0], min(last[0], first[1]), sum);
-    add_rows<2>(strip, pitch, weight, max(first[0], first[1]), min(last[0], last[1]), sum);
-    const float *const below[2] = {weight[1], weight[1]};
-    add_rows<1>(strip, pitch, below, max(last[0], first[1]), last[1], sum + 1);
 }
 
 template <class Sample, int CHANNELS, bool LIGHT>
@@ -253,11 +276,13 @@ static __device__ __forceinline__ void store_pixel(const struct view_pair &p,
 {
     if (LIGHT)
         convert_light<false, CHANNELS>(sum);
-    if (CHANNELS == 4 && p.straight) {
-        const float alpha = rounded<Sample>(sum[CHANNELS - 1]);
+    if constexpr (CHANNELS == 4) {
+        if (p.straight) {
+            round_four<Sample>(sum);
 #pragma unroll
-        for (int c = 0; c < CHANNELS - 1; c++)
-            sum[c] = alpha != 0.0f ? rounded<Sample>(sum[c]) / alpha : 0.0f;
+            for (int c = 0; c < 3; c++)
+                sum[c] = straight_sample<Sample>(sum[c], sum[3]);
+        }
     }
     if constexpr (CHANNELS == 3) {
 #pragma unroll
@@ -272,13 +297,58 @@ static __device__ __forceinline__ void store_pixel(const struct view_pair &p,
     }
 }
 
+/* Makes rows `row` and row + 1 of the band, if that is less than `past`, in column x. Row y of the
+ * first pass is row y & mask of the strip. */
 template <class Sample, int CHANNELS, bool LIGHT>
-static __global__ void __launch_bounds__(THREADS, LIGHT ? 2 : 3)
+static __device__ __forceinline__ void make_rows(const struct floats_args &args, const float *strip,
+                                                 ptrdiff_t pitch, int mask, int x, int row,
+                                                 int past)
+{
+    const struct view_pair &p = args.p;
+    int first[2], last[2];
+    const float *weight[2];
+    float sum[2][CHANNELS] = {};
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        const int at = p.out_y + min(row + r, past - 1);
+        first[r] = __ldg(args.rows.start + at);
+        last[r] = first[r] + __ldg(args.rows.count + at);
+        weight[r] = args.rows.weight + (size_t)at * args.rows.taps - first[r];
+    }
+    const auto load = [&](int y, float(&v)[CHANNELS]) {
+        load_floats<false>(strip + (y & mask) * pitch, false, v);
+    };
+    const bool halves = last[0] - first[0] == args.row_taps &&
+                        last[1] - first[1] == args.row_taps && first[1] == first[0] + 2;
+    if (!for_taps(halves ? args.row_taps : 0, [&](auto taps) {
+            add_halves<1, decltype(taps)::value>(
+                args, sum, [&](int k, float(&v)[CHANNELS]) { load(first[0] + k, v); });
+        })) {
+        const float *const below[2] = {weight[1], weight[1]};
+        add_rows<1>(weight, first[0], min(last[0], first[1]), sum, load);
+        add_rows<2>(weight, first[1], last[0], sum, load);
+        add_rows<1>(below, max(last[0], first[1]), last[1], sum + 1, load);
+    }
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        if (row + r < past && x < args.out_width)
+            store_pixel<Sample, CHANNELS, LIGHT>(
+                p, sum[r], (Sample *)(p.out + (row + r) * p.out_pitch) + x * CHANNELS);
+    }
+}
+
+template <class Sample, int CHANNELS, bool LIGHT>
+static __global__ void __launch_bounds__(THREADS, LIGHT                 ? 2
+                                                  : sizeof(Sample) == 2 ? 4
+                                                                        : 3)
     floats_kernel(const __grid_constant__ struct floats_args args)
 {
-    constexpr int PIXELS = vectors<CHANNELS>::PIXELS, STEP = vectors<CHANNELS>::CHUNK_PIXELS;
-    constexpr int PITCH = (TILE + 1) * CHANNELS; /* lanes that write a column use all banks */
-    __shared__ __align__(16) float chunk[TILE][CHUNK];
+    typedef chunk_shape<Sample, CHANNELS, LIGHT> shape;
+    constexpr int PIXELS = shape::PIXELS, STEP = shape::STEP, PITCH = shape::RING_PITCH;
+    typedef typename shape::type stored;
+    extern __shared__ uint4 shared[];
+    float *const ring = (float *)shared;
+    stored(*const chunk)[shape::PITCH] = (stored(*)[shape::PITCH])(ring + RING * PITCH);
     const struct view_pair &p = args.p;
     const struct tile_origin origin = block_tile(args.out_width, TILE, args.tile_rows);
     const int past = min(origin.row + args.tile_rows, args.mid ? args.in_rows : p.rows);
@@ -295,39 +365,49 @@ static __global__ void __launch_bounds__(THREADS, LIGHT ? 2 : 3)
     const int left = args.columns.start[origin.x] & -PIXELS;
     const int right = (args.columns.start[edge] + args.columns.count[edge] + PIXELS - 1) & -PIXELS;
     const int last = p.out_y + past - 1;
+    const int top = args.mid ? args.first + origin.row : args.rows.start[p.out_y + origin.row];
     const int bottom = args.mid ? args.first + past : args.rows.start[last] + args.rows.count[last];
-    float result[ROWS_EACH][CHANNELS] = {};
-    for (int y = args.mid ? args.first + origin.row : args.rows.start[p.out_y + origin.row];
-         y < bottom; y += TILE) {
+    const auto copy = [&](int x, int y) {
+        start_chunk<Sample, CHANNELS>(p, x, min(x + STEP, right), y, min(TILE, bottom - y), chunk);
+    };
+    int row = origin.row + 2 * warp; /* the next two rows of the result that the warp makes */
+    copy(left, top);
+    for (int y = top; y < bottom; y += TILE) {
         const int rows = min(TILE, bottom - y);
         float sum[OWN][CHANNELS] = {};
         for (int x = left; x < right; x += STEP) {
             const int x1 = min(x + STEP, right);
-            const float *const row = chunk[lane] - x * CHANNELS;
+            const stored *const from = chunk[lane] - x * CHANNELS;
+            finish_chunk<Sample, CHANNELS, LIGHT>(p, (x1 - x) * CHANNELS, rows, chunk);
             __syncthreads();
-            load_chunk<Sample, CHANNELS, LIGHT>(args, x, x1, y, rows, chunk);
-            __syncthreads();
-            if (taps == 2) {
-                add_halves<CHANNELS, 2>(args, row, start, sum);
-            } else if (taps == 4) {
-                add_halves<CHANNELS, 4>(args, row, start, sum);
-            } else if (taps == 8) {
-                add_halves<CHANNELS, 8>(args, row, start, sum);
-            } else if (taps == 12) {
-                add_halves<CHANNELS, 12>(args, row, start, sum);
-            } else {
+            if (!for_taps(taps, [&](auto n) {
+                    add_halves<PIXELS, decltype(n)::value>(
+                        args, sum, [&](int k, float(&v)[PIXELS * CHANNELS]) {
+                            load_floats<CHANNELS == 4 && !LIGHT>(from + (start + k) * CHANNELS,
+                                                                 p.straight, v);
+                        });
+                })) {
 #pragma unroll
                 for (int i = 0; i < OWN; i++) {
                     const int at = min(column + i, edge), own = __ldg(args.columns.start + at);
-                    add_pixels<CHANNELS>(
-                        row, args.columns.weight + (size_t)at * args.columns.taps - own,
-                        max(own, x), min(own + __ldg(args.columns.count + at), x1), sum[i]);
+                    add_pixels<LIGHT, PIXELS>(
+                        from, p.straight,
+                        args.columns.weight + (size_t)at * args.columns.taps - own, max(own, x),
+                        min(own + __ldg(args.columns.count + at), x1), sum[i]);
                 }
             }
+            if (x1 == right && !args.mid) {
+#pragma unroll
+                for (int i = 0; i < OWN; i++)
+                    store_floats(sum[i],
+                                 ring + ((y + lane) % RING) * PITCH + (warp * OWN + i) * CHANNELS);
+            }
+            __syncthreads();
+            if (x1 < right)
+                copy(x1, y);
+            else if (y + TILE < bottom)
+                copy(left, y + TILE);
         }
-        prefetch(p, (size_t)left * CHANNELS * sizeof(Sample),
-                 (size_t)min(right, p.width) * CHANNELS * sizeof(Sample), y + TILE,
-                 min(TILE, bottom - y - TILE));
         if (args.mid) {
             float *const to = args.mid + (origin.row + lane) * args.mid_floats + column * CHANNELS;
 #pragma unroll
@@ -337,22 +417,13 @@ static __global__ void __launch_bounds__(THREADS, LIGHT ? 2 : 3)
             }
             return;
         }
-        __syncthreads();
-#pragma unroll
-        for (int i = 0; i < OWN; i++)
-            store_floats(sum[i], &chunk[0][0] + lane * PITCH + (warp * OWN + i) * CHANNELS);
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < ROWS_EACH; k += 2)
-            add_strip<CHANNELS>(args, &chunk[0][0] + lane * CHANNELS, PITCH, y, y + rows,
-                                origin.row + k * WARPS + 2 * warp, past, result + k);
-    }
-#pragma unroll
-    for (int k = 0; k < ROWS_EACH; k++) {
-        const int row = origin.row + k / 2 * 2 * WARPS + 2 * warp + k % 2;
-        if (row < past && origin.x + lane <= edge)
-            store_pixel<Sample, CHANNELS, LIGHT>(
-                p, result[k], (Sample *)(p.out + row * p.out_pitch) + (origin.x + lane) * CHANNELS);
+        for (; row < past; row += 2 * WARPS) {
+            const int at = p.out_y + min(row + 1, past - 1);
+            if (__ldg(args.rows.start + at) + __ldg(args.rows.count + at) > y + rows)
+                break;
+            make_rows<Sample, CHANNELS, LIGHT>(args, ring + lane * CHANNELS, PITCH, RING - 1,
+                                               origin.x + lane, row, past);
+        }
     }
 }
 
@@ -361,20 +432,12 @@ template <class Sample, int CHANNELS, bool LIGHT>
 static __global__ void __launch_bounds__(THREADS)
     floats_rows_kernel(const __grid_constant__ struct floats_args args)
 {
-    const struct view_pair &p = args.p;
     const struct tile_origin origin = block_tile(args.out_width, TILE, 2 * WARPS);
     const int x = origin.x + threadIdx.x % 32, row = origin.row + 2 * (threadIdx.x / 32);
-    float result[2][CHANNELS] = {};
-    if (x >= args.out_width || row >= p.rows)
-        return;
-    add_strip<CHANNELS>(args, args.mid + x * CHANNELS, args.mid_floats, args.first,
-                        args.first + args.in_rows, row, p.rows, result);
-#pragma unroll
-    for (int r = 0; r < 2; r++) {
-        if (row + r < p.rows)
-            store_pixel<Sample, CHANNELS, LIGHT>(
-                p, result[r], (Sample *)(p.out + (row + r) * p.out_pitch) + x * CHANNELS);
-    }
+    const ptrdiff_t pitch = (ptrdiff_t)args.mid_floats;
+    if (x < args.out_width && row < args.p.rows)
+        make_rows<Sample, CHANNELS, LIGHT>(args, args.mid + x * CHANNELS - args.first * pitch,
+                                           pitch, -1, x, row, args.p.rows);
 }
 
 /* The nearest pixels of straight RGBA, and others of 12 or 16 bytes. A thread copies a Unit, of
@@ -457,21 +520,24 @@ static void find_taps(const struct gf_resample *resample, struct floats_args *ar
         columns.start[middle] != 2 * middle - (columns.taps / 2 - 1))
         return;
     args->taps = columns.taps;
+    if (resample->row_axis.scale == 2 && !resample->row_axis.offset &&
+        resample->rows.taps == columns.taps)
+        args->row_taps = columns.taps;
     for (int k = 0; k < columns.taps; k++)
         args->weight[k] = columns.weight[(size_t)middle * columns.taps + k];
 }
 
-/* Chooses the height of tiles by the strips of a tile, of which the last one is seldom full, and by
- * how many tiles each place for a block gets. */
+/* Chooses the height of tiles by the strips of a tile and by how many tiles each place for a block
+ * gets one after the other. */
 static int best_tile_rows(const struct gf_resample *resample, int across, int rows, int places)
 {
     int best = 1;
     double best_cost = INFINITY;
-    for (int n = 1; n <= TILE_ROWS; n++) {
+    for (int down = 1; down <= rows && down <= TILES_MOST; down++) {
+        const int n = ceil_div(rows, down);
         const double strips =
             ceil(((n - 1) * resample->row_axis.scale + resample->rows.taps) / TILE);
-        const double tiles = (double)across * ceil_div(rows, n) / places;
-        const double cost = fmax(tiles, 1) * strips;
+        const double cost = ceil((double)across * ceil_div(rows, n) / places) * (strips + 1);
         if (cost < best_cost) {
             best_cost = cost;
             best = n;
@@ -488,12 +554,14 @@ static int launch_floats(struct floats_args args, const struct gf_resample *resa
     return for_channels(args.p.channels, [&](auto channels) -> int {
         constexpr int CHANNELS = decltype(channels)::value;
         const auto kernel = floats_kernel<Sample, CHANNELS, LIGHT>;
+        constexpr int SHARED = chunk_shape<Sample, CHANNELS, LIGHT>::BYTES;
         unsigned places;
-        LAUNCH_TRY(resident_blocks((const void *)kernel, THREADS, 0, ~0u, &places));
+        LAUNCH_TRY(allow_shared(kernel, SHARED));
+        LAUNCH_TRY(resident_blocks((const void *)kernel, THREADS, SHARED, ~0u, &places));
         args.tile_rows =
             args.mid ? TILE : best_tile_rows(resample, ceil_div(width, TILE), rows, (int)places);
         kernel<<<tile_blocks(width, args.mid ? args.in_rows : rows, TILE, args.tile_rows), THREADS,
-                 0, stream>>>(args);
+                 SHARED, stream>>>(args);
         if (args.mid)
             floats_rows_kernel<Sample, CHANNELS, LIGHT>
                 <<<tile_blocks(width, rows, TILE, 2 * WARPS), THREADS, 0, stream>>>(args);
