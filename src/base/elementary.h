@@ -43,9 +43,9 @@ GF_HOST_DEVICE float gf_select(float v, float limit, float above, float below)
 #endif
 }
 
-/* Returns a / b, rounded, for a normal b and a quotient that is normal or 0. The device's compiler
- * adds branches for other numbers, and does not interleave the instructions before and behind them;
- * without them it does the same. */
+/* Returns a / b, rounded, for a = 0 or |a| >= 2^-100, a normal |b| < 2^126 and a normal quotient or
+ * 0; the device returns anything for other numbers. Its compiler adds branches for these, and does
+ * not interleave the instructions before and behind them; without them it does the same. */
 GF_HOST_DEVICE float gf_quotient(float a, float b)
 {
 #ifdef __CUDA_ARCH__
@@ -58,7 +58,7 @@ GF_HOST_DEVICE float gf_quotient(float a, float b)
 #endif
 }
 
-/* Returns the square root of a normal v > 0, rounded, likewise. */
+/* Returns the square root of a finite v >= 2^-100, rounded, likewise. */
 GF_HOST_DEVICE float gf_root(float v)
 {
 #ifdef __CUDA_ARCH__

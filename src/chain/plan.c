@@ -464,11 +464,17 @@ static enum gf_status check_float_kernels(const struct gf_plan *plan, struct gf_
     for (int i = 0; i < plan->stage_count; i++) {
         const struct gf_stage *const stage = &plan->stage[i];
         const struct gf_variant *const kernels = stage->filter->cuda_floats;
-        if (gf_stage_has_floats(stage) && (!kernels || gf_stage_statistic(stage) ||
-                                           (kernels->refuses && kernels->refuses(stage))))
+        if (!gf_stage_has_floats(stage))
+            continue;
+        const char *const name = gf_filter_name(gf_stage_variants(stage)),
+                          *const limits =
+                              kernels && kernels->refuses ? kernels->refuses(stage) : NULL;
+        if (!kernels || gf_stage_statistic(stage))
             return gf_fail(error, GF_ERROR_UNAVAILABLE,
-                           "%s: floats are filtered on the CPU only (options.device=cpu)",
-                           gf_filter_name(gf_stage_variants(stage)));
+                           "%s: floats are filtered on the CPU only (options.device=cpu)", name);
+        if (limits)
+            return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                           "%s: a GPU %s, the CPU all (options.device=cpu)", name, limits);
     }
     return GF_OK;
 }

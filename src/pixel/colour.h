@@ -82,7 +82,7 @@ GF_HOST_DEVICE float gf_srgb_decode(float v)
 {
     const float sum = v + 0.055f;
 #ifdef __CUDA_ARCH__
-    /* The rounded quotients of every float, without a division's branches. */
+    /* The rounded quotients of every finite float that counts, without a division's branches. */
     const float near = sum * (1.0f / 1.055f);
     const float base = fmaf(fmaf(-1.055f, near, sum), 1.0f / 1.055f, near);
     const float line = (float)((double)v * (1.0 / (double)12.92f));

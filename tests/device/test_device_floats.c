@@ -91,6 +91,7 @@ static void test_same_bits(void **state)
 {
     static const char *const chains[] = {"",
                                          "invert,gamma=2",
+                                         "exposure=1",
                                          "blur=2,unsharp",
                                          "resize=50%,rotate=90",
                                          "float=16",
@@ -104,8 +105,8 @@ static void test_same_bits(void **state)
     for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
         for (int channels = 1; channels <= 4; channels++) {
             for (int bits = 16; bits <= 32; bits += 16) {
-                struct gf_image input = c < 2 ? make_wide(channels, bits) : make(channels, bits);
-                check(chains[c], &input, channels % 2 ? 16 : (size_t)bits / 8, c == 2);
+                struct gf_image input = c < 3 ? make_wide(channels, bits) : make(channels, bits);
+                check(chains[c], &input, channels % 2 ? 16 : (size_t)bits / 8, c == 3);
                 gf_image_free(&input);
             }
         }
@@ -114,6 +115,18 @@ static void test_same_bits(void **state)
     check("float,blur=1", &bytes, 16, false);
     check("float=16", &bytes, 1, false);
     picture_free(&bytes);
+}
+
+/* The device's quotient of a power (gf_quotient()) for the one divisor, 2 - 2^-23, for which it
+ * depends on how the device rounds a reciprocal; this power shows the last bit of it. */
+static void test_hard_quotient(void **state)
+{
+    need_gpu();
+    struct gf_image input = make(1, 32);
+    for (int x = 0; x < WIDTH; x++)
+        put(&input, x, 3, 0, ldexpf(0x1.fffffcp-1f, x - WIDTH / 2));
+    check("gamma=0.08510632771831904", &input, 16, false);
+    gf_image_free(&input);
 }
 
 /* Small pictures, of which those of integers share launches; some lie at addresses that are not
@@ -168,7 +181,12 @@ static void test_without_kernels(void **state)
         assert_null(made.data);
         gf_pipeline_close(gpu);
     }
-    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, "blur=1", false);
+    struct gf_pipeline *gpu = open_on(GF_DEVICE_CUDA, "median=3", false);
+    assert_int_equal(gf_pipeline_run_device(gpu, &there, &out, NULL, &error), GF_ERROR_UNAVAILABLE);
+    assert_non_null(
+        strstr(error.text, "median: a GPU takes radius 1 and 2 of floats, the CPU all"));
+    gf_pipeline_close(gpu);
+    gpu = open_on(GF_DEVICE_CUDA, "blur=1", false);
     out.format.bits = 16;
     assert_int_equal(gf_pipeline_run_device(gpu, &there, &out, NULL, &error), GF_ERROR_USAGE);
     assert_string_equal(error.text, "output: its format is not that of the result");
@@ -327,9 +345,10 @@ static void test_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits),           cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_without_kernels),     cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_pictures_of_numbers), cmocka_unit_test(test_files)};
+        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_hard_quotient),
+        cmocka_unit_test(test_batches),   cmocka_unit_test(test_without_kernels),
+        cmocka_unit_test(test_numbers),   cmocka_unit_test(test_pictures_of_numbers),
+        cmocka_unit_test(test_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -303,7 +303,7 @@ bool gf_point_is_only(const struct gf_stage *stage, const struct gf_filter *filt
 static const char *refuses_floats(const struct gf_stage *stage)
 {
     const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
-    return gf_stage_pictures(stage, list) ? "reads second pictures" : NULL;
+    return gf_stage_pictures(stage, list) ? "takes no second pictures with floats" : NULL;
 }
 
 extern gf_launcher gf_point_cuda, gf_point_floats_cuda, gf_point_counting_cuda,
