@@ -193,13 +193,15 @@ static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
     } else if (Fuse::STRAIGHT == 8 && offset >= 0) {
         gather_straight(p.in + offset, strip, row);
     } else if (offset >= 0 && strip.plain) {
-        constexpr int EACH = BESIDE % 4 ? 2 - BESIDE % 2 : 4; /* words of a load */
         row->own = __ldg((const uint4 *)(strip.in + offset));
 #pragma unroll
-        for (int w = 0; w < BESIDE; w += EACH) {
-            if (strip.lane == 0 || strip.lane == STRIP_LANES - 1)
-                *(samples_of<unsigned, EACH> *)(row->beside + w) =
-                    *(const samples_of<unsigned, EACH> *)(strip.beside + offset + 4 * w);
+        for (int w = 0; w < BESIDE; w += BESIDE == 4 ? 4 : 1) {
+            if (strip.lane != 0 && strip.lane != STRIP_LANES - 1)
+                continue;
+            if constexpr (BESIDE == 4)
+                unpack(__ldg((const uint4 *)(strip.beside + offset)), row->beside);
+            else
+                row->beside[w] = __ldg((const unsigned *)(strip.beside + offset) + w);
         }
     } else if (offset >= 0) {
         gather_row<Sample>(p, strip, offset, row);
