@@ -91,25 +91,42 @@ static __device__ __forceinline__ void pack_floats(const float (&v)[COUNT], unsi
     }
 }
 
-/* Returns a word of keys, integers that rise with the floats of the word (pixel/float_keys.h):
- * unsigned ones of 16 bits, or a signed one. NaN have the greatest. */
-template <class Sample> static __device__ __forceinline__ unsigned keys_of(unsigned word)
+template <class Sample>
+constexpr bool IS_HALF = sizeof(Sample) == 2 && is_float_type<Sample>::value;
+
+/* Returns the keys of two halves, unsigned integers that rise with them (pixel/float_keys.h). NaN
+ * have the greatest. */
+static __device__ __forceinline__ unsigned keys_of_halves(unsigned word)
 {
-    if constexpr (sizeof(Sample) == 4) {
-        return (unsigned)gf_key_of_float(__uint_as_float(word));
-    } else {
-        const __half2 two = *(const __half2 *)&word;
-        const unsigned negative = (word >> 15 & 0x10001u) * 0xFFFFu;
-        return (word ^ (negative | 0x80008000u)) | __hneu2_mask(two, two);
-    }
+    const __half2 two = *(const __half2 *)&word;
+    const unsigned negative = (word >> 15 & 0x10001u) * 0xFFFFu;
+    return (word ^ (negative | 0x80008000u)) | __hneu2_mask(two, two);
 }
 
-template <class Sample> static __device__ __forceinline__ unsigned floats_of_keys(unsigned word)
+static __device__ __forceinline__ unsigned halves_of_keys(unsigned word)
 {
-    if constexpr (sizeof(Sample) == 4)
-        return __float_as_uint(gf_float_of_key((int)word));
-    else
-        return word ^ ((~word >> 15 & 0x10001u) * 0xFFFFu | 0x80008000u);
+    return word ^ ((~word >> 15 & 0x10001u) * 0xFFFFu | 0x80008000u);
+}
+
+/* Return the lesser and the greater of two floats in the order of their keys (pixel/float_keys.h):
+ * -0 comes before 0, and NaN comes last. */
+static __device__ __forceinline__ float lesser(float a, float b)
+{
+    float result;
+    asm("min.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+
+static __device__ __forceinline__ float greater(float a, float b)
+{
+    float result;
+#if __CUDA_ARCH__ >= 800
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+#else
+    asm("max.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    result = a != a ? a : b != b ? b : result;
+#endif
+    return result;
 }
 
 /* Samples that a thread loads or stores at once, 16 bytes at most. */

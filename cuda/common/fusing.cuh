@@ -237,8 +237,8 @@ static __device__ __forceinline__ void convert_alpha(unsigned (&word)[WORDS])
     pack_floats<Sample>(v, word);
 }
 
-/* No tables; the samples are floats, of which the kernel gets the bits (bits_of) or, with KEYS,
- * keys. With ALPHA the picture is straight RGBA. */
+/* No tables; the samples are floats, of which the kernel gets the bits (bits_of) or, of halves with
+ * KEYS, keys. With ALPHA the picture is straight RGBA. */
 template <class Sample, bool KEYS, bool ALPHA> struct fuse_floats : fuse_none {
     static constexpr bool FLOATS = true;
 
@@ -247,14 +247,14 @@ template <class Sample, bool KEYS, bool ALPHA> struct fuse_floats : fuse_none {
         if constexpr (ALPHA)
             convert_alpha<Sample, false>(word);
 #pragma unroll
-        for (int w = 0; w < WORDS && KEYS; w++)
-            word[w] = keys_of<Sample>(word[w]);
+        for (int w = 0; w < WORDS && KEYS && IS_HALF<Sample>; w++)
+            word[w] = keys_of_halves(word[w]);
     }
     static __device__ __forceinline__ void store(unsigned (&word)[4])
     {
 #pragma unroll
-        for (int w = 0; w < 4 && KEYS; w++)
-            word[w] = floats_of_keys<Sample>(word[w]);
+        for (int w = 0; w < 4 && KEYS && IS_HALF<Sample>; w++)
+            word[w] = halves_of_keys(word[w]);
         if constexpr (ALPHA)
             convert_alpha<Sample, true>(word);
     }

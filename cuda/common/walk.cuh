@@ -195,8 +195,12 @@ static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
     } else if (offset >= 0 && strip.plain) {
         row->own = __ldg((const uint4 *)(strip.in + offset));
 #pragma unroll
-        for (int w = 0; w < BESIDE; w++) {
-            if (strip.lane == 0 || strip.lane == STRIP_LANES - 1)
+        for (int w = 0; w < BESIDE; w += BESIDE == 4 ? 4 : 1) {
+            if (strip.lane != 0 && strip.lane != STRIP_LANES - 1)
+                continue;
+            if constexpr (BESIDE == 4)
+                unpack(__ldg((const uint4 *)(strip.beside + offset)), row->beside);
+            else
                 row->beside[w] = __ldg((const unsigned *)(strip.beside + offset) + w);
         }
     } else if (offset >= 0) {

@@ -62,6 +62,16 @@ float number(const instruction &own, size_t i, const operand *operands)
     return bits_as<float>(word(own, i, operands));
 }
 
+/* The lesser or the greater of two floats. -0 is below 0, and NaN is above all, so that the lesser is NaN only if both
+ * are. */
+float chosen_float(const instruction &own, const operand *operands, bool lesser)
+{
+    const float a = number(own, 1, operands), b = number(own, 2, operands);
+    if (isnan(a) || isnan(b))
+        return isnan(a) == lesser ? b : a;
+    return (a < b || (a == b && signbit(a))) == lesser ? a : b;
+}
+
 int saturate16(uint32_t v) { return max(min((int)v, 32767), -32768); }
 
 int saturate8(uint32_t v) { return max(min((int)v, 255), 0); }
@@ -109,6 +119,8 @@ struct {
     {"ex2.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, exp2f(number(i, 1, o)) < 0x1p-126f ? 0.0f : exp2f(number(i, 1, o))); }},
     {"rsqrt.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, rsqrtf(number(i, 1, o))); }},
     {"rcp.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, 1.0f / number(i, 1, o)); }},
+    {"min.f32", [](const instruction &i, operand *o) { i.set(0, o, chosen_float(i, o, true)); }},
+    {"max.NaN.f32", [](const instruction &i, operand *o) { i.set(0, o, chosen_float(i, o, false)); }},
     /* The upper word of the quotient. */
     {"rcp.approx.ftz.f64",
      [](const instruction &i, operand *o) {

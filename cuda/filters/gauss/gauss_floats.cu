@@ -12,6 +12,11 @@ struct float_end {
     enum float_end_kind kind;
     float amount, limit; /* those of a mean are its divisor and 1 / divisor */
 
+    __device__ __forceinline__ bool compares() const
+    {
+        return kind >= SHARPENED;
+    }
+
     /* Ends the sums of COUNT neighbouring pixels of a channel, of a SMALL mean or of any kind.
      * own(i) is the picture's own sample. Two steps find the quotient of a small mean; all floats
      * and all divisors were tried. The remainder of a 0, an infinity or a NaN is 0 or a NaN. */

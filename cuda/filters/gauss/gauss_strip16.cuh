@@ -345,18 +345,21 @@ static __device__ __forceinline__ void blur_strip_floats(const Args &args, const
     Sample *const to = (Sample *)(p.out + (long long)(y - p.out_y) * (long long)p.out_pitch) +
                        (long long)x * CHANNELS;
     float result[4 * CHANNELS], alpha[4];
+    typename Shape::Four own[4] = {}; /* pixels, whose loads overlap with the first sums */
+    if (Shape::STRAIGHT && !Shape::MEAN && args.finish.compares()) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            own[i] = ((const typename Shape::Four *)in)[min(i, p.width - 1 - x)];
+    }
 #pragma unroll
     for (int c = CHANNELS - 1; c >= 0; c--) {
         float sum[4];
         blur_strip_stretch<Shape>(args, from + c * Shape::PLANE, sum);
         args.finish.template end<Shape::MEAN>(sum, [&](int i) {
-            const Sample *const own = in + min(i * CHANNELS, count - CHANNELS);
-            if constexpr (Shape::STRAIGHT) {
-                float pixel[4];
-                floats_of_four(own, true, pixel);
-                return pixel[c];
-            }
-            return float_of(own[c]);
+            float pixel[4];
+            convert_four<Shape>(own[i], pixel);
+            return Shape::STRAIGHT ? pixel[c]
+                                   : float_of(in[min(i * CHANNELS, count - CHANNELS) + c]);
         });
         if (Shape::STRAIGHT)
             round_four<Sample>(sum);

@@ -6,8 +6,8 @@
 #include "cuda/common/walk.cuh"
 
 /* Medians of 3x3 windows by networks of minima and maxima, in a walk down strips
- * (cuda/common/walk.cuh). A word holds two samples of the same column, two rows apart, or one key
- * of a float of 32 bits. From sm_90 on the minimum or maximum of two words is one instruction. */
+ * (cuda/common/walk.cuh). A word holds two samples of the same column, two rows apart, or one
+ * float of 32 bits. From sm_90 on the minimum or maximum of two words is one instruction. */
 template <class Sample> struct median_word {
     static constexpr int SAMPLES = 2;
     static constexpr int STEP = 2 * SAMPLES; /* the number of rows that are computed together */
@@ -15,18 +15,18 @@ template <class Sample> struct median_word {
 };
 template <> struct median_word<int> {
     static constexpr int SAMPLES = 1, STEP = 2;
-    typedef int type;
+    typedef float type;
 };
 
 /* Return the lesser and the greater samples of two words. */
-template <class Word> static __device__ __forceinline__ Word lesser(Word a, Word b)
+static __device__ __forceinline__ uint32_t lesser(uint32_t a, uint32_t b)
 {
-    return (Word)-1 < 0 ? (Word)min((int)a, (int)b) : (Word)__vminu2(a, b);
+    return __vminu2(a, b);
 }
 
-template <class Word> static __device__ __forceinline__ Word greater(Word a, Word b)
+static __device__ __forceinline__ uint32_t greater(uint32_t a, uint32_t b)
 {
-    return (Word)-1 < 0 ? (Word)max((int)a, (int)b) : (Word)__vmaxu2(a, b);
+    return __vmaxu2(a, b);
 }
 
 #define NET template <class Word> static __device__ __forceinline__
@@ -53,7 +53,7 @@ static __device__ __forceinline__ typename median_word<Sample>::type
 pair_of(const uint32_t *row, const uint32_t *other, int i)
 {
     if constexpr (sizeof(Sample) == 4)
-        return (int)row[i];
+        return __uint_as_float(row[i]);
     const uint32_t bytes =
         sizeof(Sample) == 1 ? (i % 4) * 0x1111 + 0x4400 : (i % 2) * 0x2222 + 0x5410;
     return __byte_perm(row[i * sizeof(Sample) / 4], other[i * sizeof(Sample) / 4], bytes);
@@ -113,7 +113,7 @@ static __device__ __forceinline__ void pack_row(const Word (&result)[COUNT], boo
             const uint32_t right = __byte_perm(result[4 * w + 2], result[4 * w + 3], 0x7351);
             out[w] = __byte_perm(left, right, is_lower ? 0x7632 : 0x5410);
         } else if constexpr (sizeof(Sample) == 4) {
-            out[w] = (unsigned)result[w];
+            out[w] = __float_as_uint(result[w]);
         } else {
             out[w] = __byte_perm(result[2 * w], result[2 * w + 1], is_lower ? 0x7632 : 0x5410);
         }
@@ -164,8 +164,8 @@ struct median_of_nine : walk_stencil<Sample, CHANNELS> {
 /* Medians of 5x5 windows, four at a time. A thread sorts the four middle samples of each of its
  * columns of six samples, and the threads of a block exchange the sorted samples. Then a thread
  * reads six columns and computes a tile of two by two results. A word holds samples of two tiles,
- * one above the other, or one key of a float of 32 bits. The kernel does not use walk.cuh, because
- * a thread owns two columns and shares its sorted samples with other threads. */
+ * one above the other, or one float of 32 bits. The kernel does not use walk.cuh, because a thread
+ * owns two columns and shares its sorted samples with other threads. */
 constexpr int THREADS = 128;
 constexpr int COLUMNS = 2 * THREADS; /* columns of a block, at most */
 constexpr int SIDE = 6;              /* the side of the square that the four windows cover */
@@ -191,7 +191,7 @@ struct plane {
     }
 };
 
-/* A column of the picture, with the rows that the tiles of a word need. Floats are keys. */
+/* A column of the picture, with the rows that the tiles of a word need. Halves are keys. */
 template <class Sample> struct column {
     typedef typename bits_of<Sample>::type Bits;
     typedef typename median_word<Bits>::type Word;
@@ -204,15 +204,18 @@ template <class Sample> struct column {
     __device__ __forceinline__ void load(int i, long long offset)
     {
         v[i] = top && offset >= 0 ? (uint32_t)__ldg((const Bits *)((const char *)top + offset)) : 0;
-        if constexpr (is_float_type<Sample>::value)
-            v[i] = keys_of<Sample>(v[i]);
+        if (IS_HALF<Sample>)
+            v[i] = keys_of_halves(v[i]);
     }
     __device__ __forceinline__ void sort(Word (&planes)[SIDE][COLUMNS]) const
     {
         Word both[SIDE];
 #pragma unroll
         for (int i = 0; i < SIDE; i++)
-            both[i] = STEP == 2 ? v[i] : __byte_perm(v[i], v[i + STEP - 2], 0x5410);
+            if constexpr (STEP == 2)
+                both[i] = __uint_as_float(v[i]);
+            else
+                both[i] = __byte_perm(v[i], v[i + STEP - 2], 0x5410);
         net_sort4(both + 1);
 #pragma unroll
         for (int i = 0; i < SIDE; i++)
@@ -253,9 +256,9 @@ static __device__ __forceinline__ void store_tile(unsigned char *out, size_t pit
         uint32_t v[2];
 #pragma unroll
         for (int x = 0; x < 2; x++) {
-            v[x] = (uint32_t)result[y % 2][x];
-            if constexpr (is_float_type<Sample>::value)
-                v[x] = floats_of_keys<Sample>(v[x]);
+            v[x] = *(const uint32_t *)&result[y % 2][x];
+            if (IS_HALF<Sample>)
+                v[x] = halves_of_keys(v[x]);
         }
         row[0] = (Bits)(y < 2 ? v[0] : v[0] >> 16);
         if (two)

@@ -49,14 +49,15 @@ template <int CHANNELS> static __device__ __forceinline__ unsigned alpha_of_word
 /* Squares of 3x3 in one pass, a walk down strips (cuda/common/walk.cuh): dilation, erosion, and
  * their difference. */
 
-template <class Sample, int CHANNELS> struct largest_of_three : walk_stencil<Sample, CHANNELS> {
+template <class Sample, int CHANNELS, class Order = Sample>
+struct largest_of_three : walk_stencil<Sample, CHANNELS> {
     static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample), BESIDE = (PIXEL + 3) / 4;
     static constexpr int STEP = 2, PERIOD = STEP, BLOCKS = 6;
     static constexpr bool OWN_LOOP = true;
     typedef unsigned constants; /* all ones, to complement the samples; otherwise 0 */
 
     unsigned flip, result[4];
-    struct three_rows<Sample, PIXEL, 4> rows;
+    struct three_rows<Order, PIXEL, 4> rows;
 
     __device__ __forceinline__ explicit largest_of_three(unsigned flip) : flip(flip)
     {
@@ -185,7 +186,7 @@ static __device__ __forceinline__ void windows_across(unsigned (&word)[WORDS], u
                                      bytes_from(word, FIRST + 4 * i + (WINDOW - LENGTH) * PIXEL));
 }
 
-template <class Sample, int CHANNELS, class Fuse>
+template <class Sample, int CHANNELS, class Order, class Fuse>
 static __global__ void __launch_bounds__(STRIP_THREADS)
     medium_kernel(const struct view_pair p, int rows, unsigned flip)
 {
@@ -210,7 +211,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
 #pragma unroll
         for (int w = 0; w < layout::WORDS; w++)
             word[w] ^= flip;
-        windows_across<Sample, layout::PIXEL, layout::WORDS>(word, row);
+        windows_across<Order, layout::PIXEL, layout::WORDS>(word, row);
     };
     /* Stores a row. Returns true for the last row. */
     const auto store = [&](const unsigned(&row)[4]) {
@@ -232,7 +233,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
         for (int i = WINDOW - 2; i >= 0; i--) {
 #pragma unroll
             for (int w = 0; w < 4; w++)
-                block[i][w] = larger_word<Sample>(block[i][w], block[i + 1][w]);
+                block[i][w] = larger_word<Order>(block[i][w], block[i + 1][w]);
         }
         if (store(block[0]))
             return;
@@ -243,8 +244,8 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
             take(block[i - 1]);
 #pragma unroll
             for (int w = 0; w < 4; w++) {
-                begin[w] = i == 1 ? block[0][w] : larger_word<Sample>(begin[w], block[i - 1][w]);
-                out[w] = larger_word<Sample>(begin[w], block[i][w]);
+                begin[w] = i == 1 ? block[0][w] : larger_word<Order>(begin[w], block[i - 1][w]);
+                out[w] = larger_word<Order>(begin[w], block[i][w]);
             }
             if (store(out))
                 return;
@@ -252,17 +253,17 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
     }
 }
 
-template <class Sample, int CHANNELS, class Fuse = fuse_none>
+template <class Sample, int CHANNELS, class Order = Sample, class Fuse = fuse_none>
 static int launch_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream)
 {
     typedef struct medium_layout<Sample, CHANNELS> layout;
     if constexpr (sizeof(Sample) == 2 && CHANNELS == 4 && !Fuse::STRAIGHT && !Fuse::FLOATS) {
         if (p.straight == 8)
-            return launch_medium<Sample, CHANNELS, fuse_straight<8>>(p, flip, stream);
+            return launch_medium<Sample, CHANNELS, Order, fuse_straight<8>>(p, flip, stream);
         if (p.straight)
-            return launch_medium<Sample, CHANNELS, fuse_straight<16>>(p, flip, stream);
+            return launch_medium<Sample, CHANNELS, Order, fuse_straight<16>>(p, flip, stream);
     }
-    const auto kernel = medium_kernel<Sample, CHANNELS, Fuse>;
+    const auto kernel = medium_kernel<Sample, CHANNELS, Order, Fuse>;
     const int across = ceil_div(p.width * layout::PIXEL, STRIP_BYTES);
     int blocks = BLOCKS_LEAST;
     LAUNCH_TRY(items_for_rounds((const void *)kernel, STRIP_THREADS, across,
@@ -289,9 +290,17 @@ int gf_morphology_floats(const struct gf_launch *launch, const struct gf_morphol
         typedef typename bits_of<decltype(sample)>::type Bits;
         typedef decltype(fuse) Fuse;
         constexpr int CHANNELS = decltype(channels)::value;
-        return morphology->rx == 1
-                   ? walk_strips<largest_of_three<Bits, CHANNELS>, Fuse>(p, flip, stream)
-                   : launch_medium<Bits, CHANNELS, Fuse>(p, flip, stream);
+        const auto order_by = [&](auto order, unsigned complements) -> int {
+            typedef decltype(order) Order;
+            return morphology->rx == 1
+                       ? walk_strips<largest_of_three<Bits, CHANNELS, Order>, Fuse>(p, complements,
+                                                                                    stream)
+                       : launch_medium<Bits, CHANNELS, Order, Fuse>(p, complements, stream);
+        };
+        if constexpr (sizeof(Bits) == 4)
+            return flip ? order_by(ordered_float<true>(), 0) : order_by(ordered_float<false>(), 0);
+        else
+            return order_by(Bits(), flip);
     });
 }
 

@@ -8,6 +8,7 @@
  * they are loaded and when they are stored. */
 #pragma once
 
+#include "cuda/common/floats.cuh"
 #include "cuda/common/stencil.cuh"
 #include "filters/morphology/element.h"
 
@@ -59,20 +60,22 @@ template <> struct samples<unsigned short> {
     }
 };
 
-/* A key of a float. */
-template <> struct samples<int> {
-    int one;
+/* A float. Its order is turned round if LEAST is set, since NaN has no complement. */
+template <bool LEAST> struct ordered_float {
+};
+template <bool LEAST> struct samples<ordered_float<LEAST>> {
+    float one;
     static __device__ __forceinline__ samples of(unsigned word)
     {
-        return {(int)word};
+        return {__uint_as_float(word)};
     }
     __device__ __forceinline__ unsigned word() const
     {
-        return (unsigned)one;
+        return __float_as_uint(one);
     }
     __device__ __forceinline__ samples larger(samples other) const
     {
-        return {max(one, other.one)};
+        return {LEAST ? lesser(one, other.one) : greater(one, other.one)};
     }
 };
 
