@@ -258,7 +258,8 @@ static __device__ __forceinline__ void map_row(const struct strip &strip,
 }
 
 /* Sets `word` to the lane's four words and the BESIDE words on either side, which come from the
- * neighbouring lanes. All lanes of the warp take part. */
+ * neighbouring lanes: words beyond the neighbours' own from words that these have got from theirs.
+ * All lanes of the warp take part. */
 template <int BESIDE>
 static __device__ __forceinline__ void join_row(const struct strip &strip,
                                                 const struct strip_row<BESIDE> &row,
@@ -268,7 +269,6 @@ static __device__ __forceinline__ void join_row(const struct strip &strip,
 #pragma unroll
     for (int w = 0; w < 4; w++)
         word[BESIDE + w] = own[w];
-        /* Words beyond the neighbours' own come from words that these have got from theirs. */
 #pragma unroll
     for (int w = 0; w < BESIDE; w++) {
         const int l = BESIDE - 1 - w;
