@@ -4,6 +4,7 @@
 #include "cuda/common/floats.cuh"
 #include "cuda/common/launch.cuh"
 #include "cuda/common/stencil.cuh"
+#include "cuda/common/straight_floats.cuh"
 #include "cuda/common/view_pair.cuh"
 
 /* Tables of 8-bit samples in shared memory. Each lane of a warp has a byte of each entry: entry v
@@ -205,15 +206,6 @@ template <class PIXEL> static __device__ __forceinline__ PIXEL straightened(uint
     }
 }
 
-/* Returns v / alpha for halves, so near the quotient that it is rounded to the same half: the
- * quotient is half way between two halves, and then exact here, or 2^-23 of itself away from
- * there. `inverse` is 1 / alpha. Of infinite numbers the remainder is NaN, and of -0 it is 0. */
-static __device__ __forceinline__ float half_quotient(float v, float alpha, float inverse)
-{
-    const float near = v * inverse, rest = fmaf(-near, alpha, v);
-    return fabsf(rest) > 0.0f ? fmaf(rest, inverse, near) : near;
-}
-
 /* Multiplies colours of RGBA of floats in words by alpha, or divides them, as the planner's stages
  * do (pixel/point/point_floats.h). */
 template <class Sample, bool DIVIDES, int WORDS>
@@ -226,13 +218,10 @@ static __device__ __forceinline__ void convert_alpha(unsigned (&word)[WORDS])
         v[i] = float_in<Sample>(word, i);
 #pragma unroll
     for (int i = 0; i + 3 < COUNT; i += 4) {
-        const float alpha = v[i + 3], inverse = sizeof(Sample) == 4 ? 0.0f : reciprocal_near(alpha);
+        const float alpha = v[i + 3];
 #pragma unroll
         for (int c = i; c < i + 3; c++)
-            v[c] = !DIVIDES              ? v[c] * alpha
-                   : alpha == 0.0f       ? 0.0f
-                   : sizeof(Sample) == 4 ? v[c] / alpha
-                                         : half_quotient(v[c], alpha, inverse);
+            v[c] = DIVIDES ? straight_sample<Sample>(v[c], alpha) : v[c] * alpha;
     }
     pack_floats<Sample>(v, word);
 }
