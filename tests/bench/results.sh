@@ -30,7 +30,7 @@ driver and the commit, and are made by these targets:
 - `make bench-encoders`: `encoders-*`, bytes of JPEGs at equal SSIMULACRA2 beside libjpeg-turbo's, cjpegli's and mozjpeg's
 - `make bench-qualities`: `qualities-*`, SSIMULACRA2 and size of four formats at their qualities, the cookbook's table
 - `make bench-pairs`: `pairs-*`, how long `--compare` of many pairs and of a large one takes, on a GPU and on the CPU
-- `make bench-floats`: `floats-*`, a half OpenEXR through blur and a reduction, beside oiiotool and vips
+- `make bench-floats`: `floats-*`, a half OpenEXR through blur and a reduction, beside oiiotool and vips; `floats-peers-*`: the rows of `make bench-peers` that had peers in November, and those of floats
 - `make bench-device`: `device-*`, pictures in a GPU's memory by the Python module, and a film through pipes
 - `make bench-films`: `films-*`, a film through filters beside ffmpeg's, on the CPU
 - `make bench-png`: `png-*`, PNG beside libpng; `device-png-*`, PNGs of level 1 by a GPU, and whole programs beside peers
