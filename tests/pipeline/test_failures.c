@@ -263,10 +263,10 @@ static void test_floats_leave_the_device(void **state)
     assert_ok("floats", gf_image_alloc(&floats, format, &error), &error);
     memset(floats.data, 0, floats.pitch * 10);
     fake_open(&device);
-    struct gf_pipeline *pipeline = open_on(&device, "median,hflip", GF_DEVICE_AUTO, &warnings);
+    struct gf_pipeline *pipeline = open_on(&device, "median=3,hflip", GF_DEVICE_AUTO, &warnings);
     for (int run = 0; run < 4; run++) {
         if (run % 2) {
-            assert_result(pipeline, "median,hflip", &input);
+            assert_result(pipeline, "median=3,hflip", &input);
             assert_null(strstr(gf_pipeline_profile(pipeline)->reason, "floats"));
             continue;
         }
@@ -279,11 +279,11 @@ static void test_floats_leave_the_device(void **state)
     }
     gf_pipeline_close(pipeline);
     assert_int_equal(warnings.count, 0);
-    pipeline = open_on(&device, "median,hflip", GF_DEVICE_CUDA, &warnings);
+    pipeline = open_on(&device, "median=3,hflip", GF_DEVICE_CUDA, &warnings);
     assert_int_equal(gf_pipeline_run_image(pipeline, &floats, &output, &error),
                      GF_ERROR_UNAVAILABLE);
     assert_null(output.data);
-    assert_result(pipeline, "median,hflip", &input);
+    assert_result(pipeline, "median=3,hflip", &input);
     assert_string_equal(gf_pipeline_profile(pipeline)->device, "fake:0");
     gf_pipeline_close(pipeline);
     fake_assert_clean("floats", &device);
