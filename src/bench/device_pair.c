@@ -8,6 +8,7 @@
 #include "bench/score.h"
 #include "codec/common/metadata/metadata.h"
 #include "codec/common/rows/source.h"
+#include "engine/device_score.h"
 #include "gpufilter/pipeline_batch.h"
 #include "measure/ssimulacra2.h"
 

@@ -1,7 +1,6 @@
 /* SSIMULACRA2 on the device of the caller's choice. */
 #pragma once
 
-#include "cuda/measure/coders.h"
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
 #include "gpufilter/status.h"
@@ -17,7 +16,3 @@ enum gf_status gf_score_ssimulacra2(const struct gf_image *original, const struc
 
 /* Whether pictures are for a GPU now, as gf_score_ssimulacra2() chooses. */
 bool gf_score_takes_gpu(const struct gf_options *options);
-/* Measures a pair on the GPU of the options, which may be in its memory. pair->measured stays false
- * if its memory does not suffice. */
-enum gf_status gf_score_on_gpu(struct gf_ssimulacra2_measure_picture *pair,
-                               const struct gf_options *options, struct gf_error *error) GF_CHECKED;

@@ -22,6 +22,7 @@ struct fitted_sink {
     /* Holds all rows of the picture, of which `rows` were written so far. */
     struct gf_image picture;
     int rows;
+    const struct gf_trials *trials; /* of a device that holds the picture instead; NULL: none */
     /* The best file so far, best_size bytes: the last that kept to max_bytes, or the last that also
      * reached the target, once one has (`reached`). NULL: none. */
     unsigned char *best;
@@ -96,10 +97,15 @@ static enum gf_status encode(struct fitted_sink *sink, struct gf_output *file,
     const struct gf_image *const picture = &sink->picture;
     const struct gf_sink_order order = {file, picture->format, &sink->metadata, &sink->options};
     struct gf_sink *encoder;
+    enum gf_status status;
     GF_TRY(sink->type->create(&order, &encoder, error));
-    enum gf_status status =
-        encoder->write(encoder, picture->format.height, picture->data, picture->pitch, error);
-    GF_THEN(status, encoder->finish(encoder, error));
+    if (sink->trials) {
+        status = sink->trials->encode(sink->trials, &sink->options, encoder, error);
+    } else {
+        status =
+            encoder->write(encoder, picture->format.height, picture->data, picture->pitch, error);
+        GF_THEN(status, encoder->finish(encoder, error));
+    }
     encoder->close(encoder);
     return status ? status : gf_output_commit(file, error);
 }
@@ -124,6 +130,8 @@ static enum gf_status find_score(const struct fitted_sink *sink, const void *fil
 {
     const int threads = gf_codec_threads(&sink->options);
     struct gf_image decoded = {.data = NULL};
+    if (sink->trials)
+        return sink->trials->score(sink->trials, &sink->options, file, size, score, error);
     enum gf_status status = decode(sink, file, size, &decoded, error);
     GF_THEN(status, sink->options.target_ssim > 0
                         ? gf_ssim(&sink->picture, &decoded, threads, score, NULL, error)
@@ -288,6 +296,13 @@ static enum gf_status fitted_finish(struct gf_sink *base, struct gf_error *error
     return gf_output_write(sink->output, sink->best, sink->best_size, error);
 }
 
+static enum gf_status fitted_search(struct gf_sink *base, const struct gf_trials *trials,
+                                    struct gf_error *error)
+{
+    ((struct fitted_sink *)base)->trials = trials;
+    return fitted_finish(base, error);
+}
+
 static void fitted_close(struct gf_sink *base)
 {
     struct fitted_sink *const sink = (struct fitted_sink *)base;
@@ -307,8 +322,10 @@ enum gf_status gf_fitted_sink_open(const struct gf_file_type *type, struct gf_ou
         free(opened);
         return status;
     }
-    opened->base =
-        (struct gf_sink){.write = fitted_write, .finish = fitted_finish, .close = fitted_close};
+    opened->base = (struct gf_sink){.write = fitted_write,
+                                    .finish = fitted_finish,
+                                    .search = fitted_search,
+                                    .close = fitted_close};
     opened->type = type;
     opened->output = output;
     opened->options = *options;

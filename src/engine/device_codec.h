@@ -60,7 +60,7 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
                                      struct gf_image *image, struct gf_error *error) GF_CHECKED;
 
 /* Whether the device encodes a result of that format as such a file with these options, if the sink
- * accepts encoded bytes. */
+ * accepts encoded bytes or searches for a quality. */
 bool gf_device_encodes(enum gf_file_format file_format, struct gf_format format,
                        const struct gf_options *options);
 /* Returns the bytes of host memory that the encoded result may take; 0: they are few. */
@@ -77,3 +77,9 @@ enum gf_status gf_device_encode(struct gf_device_coders *coders, enum gf_file_fo
                                 const struct gf_image *image, struct gf_sink *sink,
                                 const struct gf_options *options, double *coded_s,
                                 struct gf_error *error) GF_CHECKED;
+/* The same for a sink that searches for a quality: encodes the image with several, decodes what
+ * that gives, and scores it, all on the device. Returns GF_ERROR_DEVICE_MEMORY if that lacks
+ * memory. */
+enum gf_status gf_device_search(struct gf_device_coders *coders, enum gf_file_format file_format,
+                                const struct gf_image *image, struct gf_sink *sink,
+                                struct gf_buffer_pool *buffers, struct gf_error *error) GF_CHECKED;

@@ -1,6 +1,6 @@
 /* Fakes of the device's decoders and encoders: libjpeg behind cuda/jpeg/coders.h,
  * the CPU's PNG behind cuda/png/coders.h, the CPU's conversions of YCbCr behind
- * cuda/yuv. For one test program each. */
+ * cuda/yuv, the CPU's SSIMULACRA2 behind cuda/measure. For one test program each. */
 #pragma once
 
 #include <unistd.h>
@@ -9,9 +9,11 @@
 #include "codec/png_pictures.h"
 #include "cuda/heic/coders.h"
 #include "cuda/jpeg/coders.h"
+#include "cuda/measure/coders.h"
 #include "cuda/png/coders.h"
 #include "cuda/yuv/coders.h"
 #include "fake_device.h"
+#include "measure/ssimulacra2.h"
 #include "pipeline/pipeline_state.h"
 
 enum { PICTURE_BYTES = 1000 };
@@ -20,12 +22,12 @@ static struct {
     pthread_mutex_t lock;
     /* Set by the test. */
     enum gf_status start, decode_status, encode_status; /* of a failure; GF_OK: none */
-    bool declines, waits;                               /* waits: each group takes a while */
+    bool declines, waits, scores_none;                  /* waits: each group takes a while */
     bool refuses_av1;
     uint64_t lent_bytes; /* 0: no limit */
     unsigned encode_us;  /* that the encoder takes for a group */
     /* Counted by the fakes. */
-    int open, decoded, encoded, largest_group, expected;
+    int open, decoded, encoded, scored, largest_group, expected;
     int reduction; /* of the last picture */
     bool too_much_memory;
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -394,6 +396,34 @@ enum gf_status gf_yuv_encoder_run(struct gf_yuv_encoder *encoder,
     return GF_OK;
 }
 
+/* ---- SSIMULACRA2: a measurer stays until the program ends, and threads take it in turn ---- */
+
+enum gf_status gf_ssimulacra2_measurer_create(int device, uint64_t memory_most,
+                                              struct gf_ssimulacra2_measurer **made,
+                                              struct gf_error *error)
+{
+    static int one;
+    *made = (struct gf_ssimulacra2_measurer *)&one;
+    return GF_OK;
+}
+
+void gf_ssimulacra2_measurer_destroy(struct gf_ssimulacra2_measurer *measurer)
+{
+}
+
+void gf_ssimulacra2_measurer_expect(struct gf_ssimulacra2_measurer *measurer, int pictures)
+{
+}
+
+enum gf_status gf_ssimulacra2_measurer_run(struct gf_ssimulacra2_measurer *measurer,
+                                           struct gf_ssimulacra2_measure_picture *pictures,
+                                           int count, struct gf_error *error)
+{
+    add(&fake.scored, 1);
+    pictures->measured = !fake.scores_none;
+    return gf_ssimulacra2(pictures->original, pictures->changed, 1, &pictures->score, error);
+}
+
 /* The coders of the fake device. */
 static struct gf_device_coders *opened;
 
@@ -417,7 +447,7 @@ static void close_coders(void)
 static void reset_fake(void)
 {
     fake.start = fake.decode_status = fake.encode_status = GF_OK;
-    fake.declines = fake.waits = false;
+    fake.declines = fake.waits = fake.scores_none = false;
     fake.lent_bytes = 0;
     fake.encode_us = 0;
     fake.decoded = fake.encoded = fake.largest_group = fake.expected = 0;

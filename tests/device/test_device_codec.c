@@ -18,7 +18,9 @@ struct trial {
     enum gf_subsampling subsampling;
     enum gf_jpeg_maker jpeg_encoder;
     bool optimize, progressive; /* of a JPEG */
-    int png_level;              /* 0: the usual one */
+    double target;              /* of SSIMULACRA2 */
+    uint64_t max_bytes;
+    int png_level; /* 0: the usual one */
     bool png_palette;
     uint64_t memory_bytes, device_bytes;
     bool serial, in_memory, keeps_slow;
@@ -29,6 +31,7 @@ struct trial {
     size_t crossed; /* bytes of rows, up and down */
     size_t shared;  /* bytes of files in memory that pipelines share */
     bool device_decoded, device_encoded;
+    int tries;
     struct gf_error error;
 };
 
@@ -69,6 +72,8 @@ static struct gf_options options_of(const struct trial *trial)
     options.jpeg_encoder = trial->jpeg_encoder;
     options.optimize = trial->optimize;
     options.progressive = trial->progressive;
+    options.target_ssimulacra2 = trial->target;
+    options.max_bytes = trial->max_bytes;
     options.png_level = trial->png_level ? trial->png_level : options.png_level;
     options.png_palette = trial->png_palette;
     options.timeout_s = trial->timeout_s;
@@ -102,6 +107,7 @@ static void run_trial(struct trial *trial)
                                                in_folder(trial->output), &trial->error);
     trial->device_decoded = gf_pipeline_profile(pipeline)->device_decoded;
     trial->device_encoded = gf_pipeline_profile(pipeline)->device_encoded;
+    trial->tries = gf_pipeline_profile(pipeline)->tries;
     gf_pipeline_close(pipeline);
     close_coders();
     fake_assert_clean(trial->chain, &device);
@@ -293,6 +299,34 @@ static void test_perceptual(void **state)
         assert_same_result(&trial);
         assert_int_equal(trial.warnings, 0);
         assert_int_equal(fake.encoded, trial.chain[0] || i / 2 % 3 < 2 ? !trial.progressive : 0);
+    }
+}
+
+/* Every try of a quality is encoded, decoded and scored on the device. Where that cannot score, the
+ * CPU tries. */
+static void test_search(void **state)
+{
+    static const char *const inputs[] = {"in.jpg", "gray.jpg", "in.ppm"};
+    for (int i = 0; i < 18; i++) {
+        struct trial trial = {.chain = "blur=2",
+                              .input = inputs[i % 3],
+                              .jpeg_encoder = i / 3 % 2 ? GF_JPEG_PERCEPTUAL : GF_JPEG_LIBJPEG,
+                              .target = i / 6 ? 60 : 0,
+                              .max_bytes = i / 6 < 2 ? 3000 : 0,
+                              .serial = i % 2};
+        reset_fake();
+        fake.scored = 0;
+        fake.scores_none = i == 13;
+        run_trial(&trial);
+        assert_same_result(&trial);
+        if (fake.scores_none) {
+            assert_done_by_cpu(&trial, 0);
+            continue;
+        }
+        assert_in_range(trial.tries, 2, 10);
+        assert_int_equal(fake.encoded, trial.tries);
+        assert_int_equal(fake.scored > 0, trial.target > 0);
+        assert_int_equal(trial.crossed > 0, i % 3 == 2); /* the PPM alone is uploaded */
     }
 }
 
@@ -979,6 +1013,7 @@ int main(void)
         cmocka_unit_test(test_one_end),
         cmocka_unit_test(test_conversion),
         cmocka_unit_test(test_perceptual),
+        cmocka_unit_test(test_search),
         cmocka_unit_test(test_gives_way),
         cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_lent_memory),

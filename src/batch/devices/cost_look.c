@@ -175,10 +175,11 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     }
     figure = gf_cost_encoder(out, options, &times);
     add_codec(sample, figure, times, true, written, &cpu->encode_ns, &cpu->alone_ns);
-    add_codec(sample, encodes ? out_coder.file : figure, encodes ? 1 : times, true, written,
-              &cuda->encode_ns, &cuda->alone_ns);
+    add_codec(sample, encodes ? out_coder.file : figure, times, true, written, &cuda->encode_ns,
+              &cuda->alone_ns);
     sample->cuda +=
-        copy_ns(sample, plan->out, written, encodes, out_coder.encode, GF_FIGURE_CUDA_DOWNLOAD) +
+        copy_ns(sample, plan->out, written, encodes, out_coder.encode, GF_FIGURE_CUDA_DOWNLOAD) *
+            (encodes ? times : 1) +
         gf_cost_filter_ns(plan, request->figures, true);
     sample->device_codec |= decodes || encodes;
     sample->device_unpacks |= decodes && look->unpacks;

@@ -78,9 +78,11 @@ pipeline_encode_on_device(struct gf_pipeline *pipeline, const struct gf_picture_
     const double begin_s = gf_now();
     double coded_s = begin_s;
     const enum gf_status status =
-        sink->pyramid
-            ? gf_device_encode_pyramid(device_images->coders, &device_images->out, sink,
-                                       &pipeline->buffers, error)
+        sink->pyramid ? gf_device_encode_pyramid(device_images->coders, &device_images->out, sink,
+                                                 &pipeline->buffers, error)
+        : sink->search
+            ? gf_device_search(device_images->coders, task->file_format, &device_images->out, sink,
+                               &pipeline->buffers, error)
             : gf_device_encode(device_images->coders, task->file_format, &device_images->out, sink,
                                &pipeline->options, &coded_s, error);
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, begin_s, coded_s,
@@ -122,9 +124,10 @@ pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_pictur
     const bool is_pyramid = sink && sink->pyramid;
     const uint64_t encoded = is_pyramid ? 0 : gf_device_encoded_bytes(task->file_format, plan->out);
     const bool encodes =
-        is_pyramid ? gf_device_encodes_pyramid(sink)
-                   : sink && sink->splice && encoded <= lone_file_bytes_most(pipeline) &&
-                         gf_device_encodes(task->file_format, plan->out, &pipeline->options);
+        is_pyramid
+            ? gf_device_encodes_pyramid(sink)
+            : sink && (sink->splice || sink->search) && encoded <= lone_file_bytes_most(pipeline) &&
+                  gf_device_encodes(task->file_format, plan->out, &pipeline->options);
     struct gf_device_file file = {.data = NULL};
     enum gf_status status = GF_OK;
     *device_images = (struct gf_device_images){.encoded_bytes = encoded};

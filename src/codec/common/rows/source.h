@@ -145,6 +145,7 @@ static inline size_t gf_source_row_bytes(const struct gf_source *source)
                : gf_row_bytes(source->format);
 }
 
+struct gf_sink;
 struct gf_sink_order;
 struct gf_pyramid;
 struct gf_tile;
@@ -153,6 +154,17 @@ struct gf_tile;
 struct gf_fit {
     int quality, tries;
     double score; /* of the picture that is written; 0: the trials had no target */
+};
+
+/* How a device tries a quality of a picture that it holds, for a sink that searches for one. The
+ * callee's struct begins with this one. */
+struct gf_trials {
+    /* Encodes the picture with the options to a file's sink, and finishes that file. */
+    enum gf_status (*encode)(const struct gf_trials *trials, const struct gf_options *options,
+                             struct gf_sink *sink, struct gf_error *error);
+    /* Finds the score of the file's picture that the options ask for. */
+    enum gf_status (*score)(const struct gf_trials *trials, const struct gf_options *options,
+                            const void *file, size_t size, double *score, struct gf_error *error);
 };
 
 struct gf_sink {
@@ -166,6 +178,10 @@ struct gf_sink {
      * finishes the file. NULL if the sink accepts only rows. */
     enum gf_status (*splice)(struct gf_sink *sink, const unsigned char *coded, size_t size,
                              bool last, struct gf_error *error);
+    /* Searches for a quality, and writes the file; replaces write() and finish() where a GPU holds
+     * the picture. NULL: the options choose the quality. */
+    enum gf_status (*search)(struct gf_sink *sink, const struct gf_trials *trials,
+                             struct gf_error *error);
     const struct gf_yuv *yuv; /* the layout of YCbCr frames that splice() accepts; else NULL */
     /* A pyramid whose tiles a GPU may encode as files of the type `tile_file`; NULL: the sink has
      * none. splice_tiles() replaces write(): it takes the next tiles in the order of
