@@ -6,6 +6,7 @@
 #ifdef GF_WITH_CUDA
 #include "bench/likeness.h"
 #include "bench/score.h"
+#include "cuda/measure/coders.h"
 #include "temp_folder.h"
 #include "measure/ssimulacra2.h"
 
