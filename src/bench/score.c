@@ -12,9 +12,10 @@
 #include "batch/devices/figures.h"
 #include "engine/backend.h"
 #include "gpufilter/device.h"
+#include "measure/ssim.h"
 #include "measure/ssimulacra2.h"
 
-enum { MEASURERS = 4, LARGE_PIXELS = 4 << 20 };
+enum { MEASURERS = 4, LARGE_PIXELS = 4 << 20, OF_SSIM = GF_SCORE_SSIM | GF_SCORE_MS_SSIM };
 
 struct place {
     bool taken;
@@ -45,11 +46,14 @@ bool gf_score_takes_gpu(const struct gf_options *options)
 }
 
 /* Counts a picture for the CPU, beside which others are measured if it has one thread alone. */
-static void count_picture(struct gf_format format, const struct gf_options *options)
+static void count_picture(struct gf_format format, unsigned wanted,
+                          const struct gf_options *options)
 {
     const int threads = options->threads && !options->serial ? options->threads : gf_cpu_count();
+    const double cost = (wanted & GF_SCORE_SSIMULACRA2 ? 60e-9 : 0) +
+                        (wanted & OF_SSIM ? 13e-9 * format.channels : 0);
     pthread_mutex_lock(&lock);
-    cpu_s += 60e-9 * format.width * format.height / threads;
+    cpu_s += cost * format.width * format.height / threads;
     pthread_mutex_unlock(&lock);
 }
 
@@ -111,21 +115,24 @@ enum gf_status gf_score_on_gpu(struct gf_ssimulacra2_measure_picture *pair,
     return status == GF_ERROR_DEVICE_MEMORY ? GF_OK : status;
 }
 
-enum gf_status gf_score_ssimulacra2(const struct gf_image *original, const struct gf_image *changed,
-                                    const struct gf_options *options, double *score,
-                                    struct gf_error *error)
+enum gf_status gf_score_pair(struct gf_ssimulacra2_measure_picture *pair,
+                             const struct gf_options *options, struct gf_error *error)
 {
-    const struct gf_format format = original->format;
+    const struct gf_format format = pair->original->format;
     const int threads = options->threads ? options->threads : gf_cpu_count();
     const bool large = format.width >= GF_SSIMULACRA2_SIDE && format.height >= GF_SSIMULACRA2_SIDE;
-    struct gf_ssimulacra2_measure_picture pair = {.original = original, .changed = changed};
-    count_picture(format, options);
+    pair->measured = false;
+    count_picture(format, pair->wanted, options);
     if (large && gf_score_takes_gpu(options)) {
-        const enum gf_status status = gf_score_on_gpu(&pair, options, error);
-        *score = pair.score;
-        if (pair.measured || (status && options->device == GF_DEVICE_CUDA))
+        const enum gf_status status = gf_score_on_gpu(pair, options, error);
+        if (pair->measured || (status && options->device == GF_DEVICE_CUDA))
             return status;
         failed |= status != GF_OK;
     }
-    return gf_ssimulacra2(original, changed, threads, score, error);
+    if (pair->wanted & OF_SSIM)
+        GF_TRY(gf_ssim(pair->original, pair->changed, threads, &pair->ssim,
+                       pair->wanted & GF_SCORE_MS_SSIM ? &pair->ms_ssim : NULL, error));
+    return pair->wanted & GF_SCORE_SSIMULACRA2
+               ? gf_ssimulacra2(pair->original, pair->changed, threads, &pair->score, error)
+               : GF_OK;
 }
