@@ -83,13 +83,13 @@ enum gf_status gf_likeness_on_device(struct gf_device_pair *pair, struct gf_read
                                      struct gf_error *error)
 {
     const struct gf_options *const options = &reading[0].options;
+    const unsigned measures = reading[0].measures;
     struct gf_ssimulacra2_measure_picture measured = {.original = &pair->image[0],
                                                       .changed = &pair->image[1],
-                                                      .wanted =
-                                                          gf_likeness_wanted(reading[0].measures)};
+                                                      .wanted = gf_likeness_wanted(measures)};
     struct gf_error why;
     *compared = false;
-    if (!gf_likeness_suits_device(options, reading[0].measures) || !gf_score_takes_gpu(options))
+    if (!gf_likeness_suits_device(options, measures) || !gf_score_takes_gpu(options))
         return GF_OK;
     for (int i = 0; i < 2; i++) {
         bool found;
