@@ -4,15 +4,19 @@
 #include "base/host_device.h"
 #include "cuda/common/coder.h"
 
-/* Scores pictures by SSIMULACRA2 on a CUDA device, to the bits of gf_ssimulacra2(). */
+/* Scores pictures on a CUDA device, to the bits of gf_ssimulacra2() and gf_ssim(). */
 
 GF_C_BEGIN
 
+/* What may be wanted of a pair, as bits. MS-SSIM implies SSIM. */
+enum { GF_SCORE_SSIMULACRA2 = 1, GF_SCORE_SSIM = 2, GF_SCORE_MS_SSIM = 4 };
+
 struct gf_ssimulacra2_measure_picture {
-    /* Of one format, whose sides are at least GF_SSIMULACRA2_SIDE; in host memory, which need not
-     * be pinned, or in the device's. */
+    /* Of one format, whose sides are at least GF_SSIMULACRA2_SIDE if that is wanted; in host
+     * memory, which need not be pinned, or in the device's. */
     const struct gf_image *original, *changed;
-    double score;
+    unsigned wanted;
+    double score, ssim, ms_ssim; /* the score is SSIMULACRA2's; each is set if it is wanted */
     /* Of the samples: the largest difference, and the sums over the rows of their differences and
      * of the squares of these, added as gf_likeness_of() adds them. */
     int largest;

@@ -11,11 +11,13 @@
  * - add_rows: eight threads, the lanes, add a tile's part of a row;
  * - add_tiles: a thread adds the rows of a tile.
  *
- * add_differences, a warp for each row, makes the exact sums of the samples' differences. */
+ * add_differences, a warp for each row, makes the exact sums of the samples' differences. The same
+ * measurer has ssim.cu make SSIM. */
 #include "cuda/measure/coders.h"
 
 #include "base/process/machine.h"
 #include "cuda/common/coder.cuh"
+#include "cuda/measure/ssim.cuh"
 #include "gpufilter/image.h"
 #include "measure/ssimulacra2_formula.h"
 #include "pixel/sample.h"
@@ -404,23 +406,28 @@ static size_t picture_bytes(const struct gf_image *image)
     return image->pitch * (size_t)(image->format.height - 1) + gf_row_bytes(image->format);
 }
 
-/* Cuts the memory for a pair, and returns how much there must be. */
+/* Cuts the memory for a pair, and returns how much there must be. SSIM and SSIMULACRA2 are made one
+ * after the other in the same memory. */
 static uint64_t lay_out(const struct gf_ssimulacra2_measure_picture *pair, unsigned char *memory,
-                        struct job *job)
+                        struct job *job, struct ssim_pair *ssim)
 {
     const int width = pair->original->format.width;
     const uint64_t height = pair->original->format.height, plane = stride_of(width) * height;
     struct arena arena = {memory, 0};
     take(&arena, job->picture[0], picture_bytes(pair->original));
     take(&arena, job->picture[1], picture_bytes(pair->changed));
+    take(&arena, job->differences, height);
+    struct arena of_ssim = arena;
+    ssim_lay_out(ssim, &of_ssim);
+    if (!(pair->wanted & GF_SCORE_SSIMULACRA2))
+        return of_ssim.used;
     take(&arena, job->planes[0], GF_S2_PLANES * stride_of((width + 1) / 2) * ((height + 1) / 2));
     take(&arena, job->planes[1], GF_S2_PLANES * stride_of((width + 3) / 4) * ((height + 3) / 4));
     take(&arena, job->xyb, GF_S2_PLANES * plane);
     take(&arena, job->blurred, job->at_once * GF_S2_QUANTITIES * plane);
     take(&arena, job->rows, height * tiles_of(width) * SUMS_OF_TILE);
     take(&arena, job->totals, bytes_of_sums(width) / sizeof *job->totals);
-    take(&arena, job->differences, height);
-    return arena.used;
+    return arena.used > of_ssim.used ? arena.used : of_ssim.used;
 }
 
 /* Makes the score of the pictures in the device's memory. */
@@ -466,7 +473,7 @@ static enum gf_status upload(const struct gf_ssimulacra2_measurer *measurer, voi
     return GF_OK;
 }
 
-/* Queues what finds the differences of the samples, behind the sums in pinned memory. */
+/* Queues what finds the differences of the samples. */
 static enum gf_status find_differences(const struct gf_ssimulacra2_measurer *measurer,
                                        const struct job &job, int bits, struct difference *found,
                                        struct gf_error *error)
@@ -494,14 +501,16 @@ static void take_differences(struct gf_ssimulacra2_measure_picture *pair,
     }
 }
 
+/* The differences follow the sums in pinned memory. */
 static enum gf_status measure_pair(const struct gf_ssimulacra2_measurer *measurer, struct job job,
+                                   const struct ssim_pair *ssim,
                                    struct gf_ssimulacra2_measure_picture *pair,
                                    struct gf_error *error)
 {
     const struct gf_format format = pair->original->format;
-    const bool alpha = gf_has_alpha(format);
+    const bool scored = pair->wanted & GF_SCORE_SSIMULACRA2, alpha = gf_has_alpha(format);
     struct difference *const differences =
-        (struct difference *)(measurer->pinned + bytes_of_sums(format.width));
+        (struct difference *)((unsigned char *)ssim->on_host + ssim_bytes_of_sums(ssim));
     double bright;
     job.pitch[0] = pair->original->pitch;
     job.pitch[1] = pair->changed->pitch;
@@ -516,9 +525,16 @@ static enum gf_status measure_pair(const struct gf_ssimulacra2_measurer *measure
     GF_TRY(upload(measurer, job.picture[1], pair->changed, error));
     CODER_TRY(measurer, coder_mark(measurer, 1, measurer->stream));
     GF_TRY(find_differences(measurer, job, format.bits, differences, error));
-    GF_TRY(measure(measurer, job, format, &pair->score, error));
+    CODER_TRY(measurer, ssim_queue(ssim, measurer->stream));
+    if (scored) {
+        GF_TRY(measure(measurer, job, format, &pair->score, error));
+    } else {
+        CODER_TRY(measurer, coder_mark(measurer, 2, measurer->stream));
+        CODER_TRY(measurer, coder_wait(measurer));
+    }
     take_differences(pair, differences);
-    if (alpha) {
+    ssim_take(ssim, &pair->ssim, &pair->ms_ssim);
+    if (scored && alpha) {
         job.gray = 0.9f;
         GF_TRY(measure(measurer, job, format, &bright, error));
         pair->score = bright < pair->score ? bright : pair->score;
@@ -529,10 +545,17 @@ static enum gf_status measure_pair(const struct gf_ssimulacra2_measurer *measure
 static enum gf_status run(struct gf_ssimulacra2_measurer *measurer,
                           struct gf_ssimulacra2_measure_picture *pair, struct gf_error *error)
 {
+    const struct gf_format format = pair->original->format;
     struct job job = {};
+    struct ssim_pair ssim = {};
     enum gf_status status = GF_ERROR_DEVICE_MEMORY;
+    ssim.format = format;
+    ssim.pitch[0] = pair->original->pitch;
+    ssim.pitch[1] = pair->changed->pitch;
+    if (pair->wanted & (GF_SCORE_SSIM | GF_SCORE_MS_SSIM))
+        ssim.scales = gf_ssim_scales(format.width, format.height, pair->wanted & GF_SCORE_MS_SSIM);
     for (job.at_once = GF_S2_CHANNELS; job.at_once; job.at_once = job.at_once > 1) {
-        const uint64_t bytes = lay_out(pair, NULL, &job);
+        const uint64_t bytes = lay_out(pair, NULL, &job, &ssim);
         if (bytes <= measurer->memory_most)
             status = coder_reserve(measurer, bytes, 1, error);
         if (status != GF_ERROR_DEVICE_MEMORY)
@@ -541,12 +564,16 @@ static enum gf_status run(struct gf_ssimulacra2_measurer *measurer,
     pair->measured = !status;
     if (status)
         return status == GF_ERROR_DEVICE_MEMORY ? GF_OK : status;
-    lay_out(pair, measurer->memory, &job);
-    const struct gf_format format = pair->original->format;
-    GF_TRY(coder_reserve_pinned(
-        measurer, bytes_of_sums(format.width) + (uint64_t)format.height * sizeof(struct difference),
-        0, 1, error));
-    return measure_pair(measurer, job, pair, error);
+    lay_out(pair, measurer->memory, &job, &ssim);
+    ssim.picture[0] = job.picture[0];
+    ssim.picture[1] = job.picture[1];
+    const uint64_t sums = bytes_of_sums(format.width);
+    GF_TRY(coder_reserve_pinned(measurer,
+                                sums + ssim_bytes_of_sums(&ssim) +
+                                    (uint64_t)format.height * sizeof(struct difference),
+                                0, 1, error));
+    ssim.on_host = (struct gf_ssim_sums *)(measurer->pinned + sums);
+    return measure_pair(measurer, job, &ssim, pair, error);
 }
 
 extern "C" enum gf_status
@@ -565,13 +592,4 @@ gf_ssimulacra2_measurer_run(struct gf_ssimulacra2_measurer *measurer,
     return status;
 }
 
-static enum gf_status prepare(struct gf_ssimulacra2_measurer *, struct gf_error *)
-{
-    return GF_OK;
-}
-
-static void clear(struct gf_ssimulacra2_measurer *)
-{
-}
-
-DEFINE_CODER(ssimulacra2_measure, prepare, clear)
+DEFINE_CODER(ssimulacra2_measure, prepare_nothing, clear_nothing)

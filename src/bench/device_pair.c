@@ -15,9 +15,10 @@
 bool gf_likeness_suits_device(const struct gf_options *options, unsigned measures)
 {
     const unsigned found = 1 << GF_MEASURE_LARGEST | 1 << GF_MEASURE_MEAN | 1 << GF_MEASURE_PSNR |
+                           1 << GF_MEASURE_SSIM | 1 << GF_MEASURE_MS_SSIM |
                            1 << GF_MEASURE_SSIMULACRA2;
-    return measures & 1U << GF_MEASURE_SSIMULACRA2 && !(measures & ~found) &&
-           options->codec != GF_CODEC_CPU && !options->device_memory_bytes;
+    return gf_likeness_wanted(measures) && !(measures & ~found) && options->codec != GF_CODEC_CPU &&
+           !options->device_memory_bytes;
 }
 
 static void note_warning(void *pair, const char *text)
@@ -83,11 +84,13 @@ enum gf_status gf_likeness_on_device(struct gf_device_pair *pair, struct gf_read
                                      struct gf_error *error)
 {
     const struct gf_options *const options = &reading[0].options;
+    const unsigned measures = reading[0].measures;
     struct gf_ssimulacra2_measure_picture measured = {.original = &pair->image[0],
-                                                      .changed = &pair->image[1]};
+                                                      .changed = &pair->image[1],
+                                                      .wanted = gf_likeness_wanted(measures)};
     struct gf_error why;
     *compared = false;
-    if (!gf_likeness_suits_device(options, reading[0].measures) || !gf_score_takes_gpu(options))
+    if (!gf_likeness_suits_device(options, measures) || !gf_score_takes_gpu(options))
         return GF_OK;
     for (int i = 0; i < 2; i++) {
         bool found;
@@ -101,9 +104,7 @@ enum gf_status gf_likeness_on_device(struct gf_device_pair *pair, struct gf_read
         !gf_same_format(pair->image[0].format, pair->image[1].format) ||
         gf_score_on_gpu(&measured, options, &why) || !measured.measured)
         return GF_OK;
-    gf_likeness_set(pair->image[0].format, measured.largest, measured.sum, measured.squares,
-                    likeness);
-    likeness->measure[GF_MEASURE_SSIMULACRA2] = measured.score;
+    gf_likeness_set(&measured, likeness);
     *compared = true;
     return gf_time_check(error);
 }

@@ -20,7 +20,6 @@
 #include "codec/common/rows/source.h"
 #include "codec/y4m/y4m.h"
 #include "icc/icc_build.h"
-#include "measure/ssim.h"
 #include "measure/ssimulacra2.h"
 #include "measure/strips.h"
 #include "pixel/float_rows.h"
@@ -249,41 +248,54 @@ static int sample_of(const struct gf_image *image, int y, size_t at)
     return image->format.bits == 8 ? row[at] : ((const uint16_t *)(const void *)row)[at];
 }
 
-void gf_likeness_set(struct gf_format format, int largest, double sum, double squares,
+unsigned gf_likeness_wanted(unsigned measures)
+{
+    return (measures & OF_SSIMULACRA2 ? GF_SCORE_SSIMULACRA2 : 0U) |
+           (measures & OF_SSIM ? GF_SCORE_SSIM : 0U) |
+           (measures & 1U << GF_MEASURE_MS_SSIM ? GF_SCORE_MS_SSIM : 0U);
+}
+
+void gf_likeness_set(const struct gf_ssimulacra2_measure_picture *pair,
                      struct gf_likeness *likeness)
 {
+    const struct gf_format format = pair->original->format;
+    double *const measure = likeness->measure;
     const double max = gf_sample_max(format),
                  count = (double)format.width * format.channels * format.height;
     likeness->of_floats = false;
     for (int i = 0; i < GF_MEASURES; i++)
-        likeness->measure[i] = NAN;
-    likeness->measure[GF_MEASURE_LARGEST] = largest;
-    likeness->measure[GF_MEASURE_MEAN] = sum / count;
-    likeness->measure[GF_MEASURE_PSNR] =
-        largest ? 10 * log10(max * max * count / squares) : INFINITY;
+        measure[i] = NAN;
+    measure[GF_MEASURE_LARGEST] = pair->largest;
+    measure[GF_MEASURE_MEAN] = pair->sum / count;
+    measure[GF_MEASURE_PSNR] =
+        pair->largest ? 10 * log10(max * max * count / pair->squares) : INFINITY;
+    if (pair->wanted & GF_SCORE_SSIM)
+        measure[GF_MEASURE_SSIM] = pair->ssim;
+    if (pair->wanted & GF_SCORE_MS_SSIM)
+        measure[GF_MEASURE_MS_SSIM] = pair->ms_ssim;
+    if (pair->wanted & GF_SCORE_SSIMULACRA2)
+        measure[GF_MEASURE_SSIMULACRA2] = pair->score;
 }
 
 /* Finds the largest difference of two samples, and sums the differences and their squares over the
  * pictures. The sums are exact, because they are below 2^64. */
-static void add_differences(const struct gf_image *a, const struct gf_image *b,
-                            struct gf_likeness *likeness)
+static void add_differences(struct gf_ssimulacra2_measure_picture *pair)
 {
-    const struct gf_format format = a->format;
+    const struct gf_format format = pair->original->format;
     const size_t samples = (size_t)format.width * (size_t)format.channels;
-    int largest = 0;
-    double sum = 0, squares = 0;
+    pair->largest = 0;
+    pair->sum = pair->squares = 0;
     for (int y = 0; y < format.height; y++) {
         uint64_t row_sum = 0, row_squares = 0;
         for (size_t i = 0; i < samples; i++) {
-            const int d = abs(sample_of(a, y, i) - sample_of(b, y, i));
-            largest = d > largest ? d : largest;
+            const int d = abs(sample_of(pair->original, y, i) - sample_of(pair->changed, y, i));
+            pair->largest = d > pair->largest ? d : pair->largest;
             row_sum += (uint64_t)d;
             row_squares += (uint64_t)d * (uint64_t)d;
         }
-        sum += (double)row_sum;
-        squares += (double)row_squares;
+        pair->sum += (double)row_sum;
+        pair->squares += (double)row_squares;
     }
-    gf_likeness_set(format, largest, sum, squares, likeness);
 }
 
 /* Returns row y of a picture as floats: its own, or those of its integers in `row`. */
@@ -333,32 +345,22 @@ static enum gf_status measure_floats(const struct gf_reading reading[2],
     return GF_OK;
 }
 
-static enum gf_status measure_srgb(const struct gf_image *a, const struct gf_image *b,
-                                   unsigned measures, const struct gf_options *options,
-                                   double *measure, struct gf_error *error)
-{
-    const int threads = options->threads ? options->threads : gf_cpu_count();
-    if (measures & OF_SSIMULACRA2)
-        GF_TRY(gf_score_ssimulacra2(a, b, options, &measure[GF_MEASURE_SSIMULACRA2], error));
-    if (measures & OF_DELTAE)
-        GF_TRY(gf_deltae2000(a, b, threads, &measure[GF_MEASURE_DELTAE2000], error));
-    return GF_OK;
-}
-
 enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b, unsigned measures,
                               const struct gf_options *options, struct gf_likeness *likeness,
                               struct gf_error *error)
 {
     const int threads = options->threads ? options->threads : gf_cpu_count();
-    double *const measure = likeness->measure;
-    add_differences(a, b, likeness);
-    if (measures & OF_SSIM)
-        GF_TRY(gf_ssim(a, b, threads, &measure[GF_MEASURE_SSIM],
-                       measures & 1U << GF_MEASURE_MS_SSIM ? &measure[GF_MEASURE_MS_SSIM] : NULL,
-                       error));
+    struct gf_ssimulacra2_measure_picture pair = {
+        .original = a, .changed = b, .wanted = gf_likeness_wanted(measures)};
+    if (pair.wanted)
+        GF_TRY(gf_score_pair(&pair, options, error));
+    if (!pair.measured)
+        add_differences(&pair);
+    gf_likeness_set(&pair, likeness);
     if (measures & OF_HVS)
-        GF_TRY(gf_psnr_hvs_m(a, b, threads, &measure[GF_MEASURE_PSNR_HVS_M], error));
-    GF_TRY(measure_srgb(a, b, measures, options, measure, error));
+        GF_TRY(gf_psnr_hvs_m(a, b, threads, &likeness->measure[GF_MEASURE_PSNR_HVS_M], error));
+    if (measures & OF_DELTAE)
+        GF_TRY(gf_deltae2000(a, b, threads, &likeness->measure[GF_MEASURE_DELTAE2000], error));
     return gf_time_check(error);
 }
 
@@ -440,8 +442,8 @@ static enum gf_status score_converted(const struct gf_reading reading[2],
             status = make_srgb(&reading[i], &wide[i], error);
     }
     if (!status)
-        status = measure_srgb(&wide[0], &wide[1], reading[0].measures, &reading[0].options,
-                              likeness->measure, error);
+        status = gf_likeness_of(&wide[0], &wide[1], reading[0].measures & OF_SRGB,
+                                &reading[0].options, likeness, error);
     gf_image_free(&wide[0]);
     gf_image_free(&wide[1]);
     return status;

@@ -4,6 +4,7 @@
 
 #include "base/process/machine.h"
 #include "codec/io/input.h"
+#include "cuda/measure/coders.h"
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
 #include "gpufilter/status.h"
@@ -23,7 +24,7 @@ struct gf_likeness {
 };
 
 /* Compares two pictures of one format. Bit i of `measures` asks for measure i; options->threads and
- * the device are as for gf_score_ssimulacra2(). */
+ * the device are as for gf_score_pair(). */
 enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b, unsigned measures,
                               const struct gf_options *options, struct gf_likeness *likeness,
                               struct gf_error *error) GF_CHECKED;
@@ -115,7 +116,8 @@ enum gf_status gf_likeness_on_device(struct gf_device_pair *pair, struct gf_read
 void gf_device_pair_close(struct gf_device_pair *pair);
 /* Whether a GPU may decode pairs and find these measures of them. */
 bool gf_likeness_suits_device(const struct gf_options *options, unsigned measures);
-/* Sets the measures that come of the largest difference and the sums of gf_score_on_gpu(). All
- * others are NaN. */
-void gf_likeness_set(struct gf_format format, int largest, double sum, double squares,
+/* Returns what gf_score_pair() is to find for these measures. */
+unsigned gf_likeness_wanted(unsigned measures);
+/* Sets the measures that a GPU has found of a pair. All others are NaN. */
+void gf_likeness_set(const struct gf_ssimulacra2_measure_picture *pair,
                      struct gf_likeness *likeness);

@@ -10,7 +10,10 @@
 #include "engine/backend.h"
 #include "engine/device_score.h"
 #include "gpufilter/device.h"
+#include "measure/ssim.h"
 #include "measure/ssimulacra2.h"
+
+enum { OF_SSIM = GF_SCORE_SSIM | GF_SCORE_MS_SSIM };
 
 /* The estimated time of what was measured while no GPU had started. */
 static _Atomic double cpu_s;
@@ -29,10 +32,13 @@ bool gf_score_takes_gpu(const struct gf_options *options)
 }
 
 /* Counts a picture for the CPU, beside which others are measured if it has one thread alone. */
-static void count_picture(struct gf_format format, const struct gf_options *options)
+static void count_picture(struct gf_format format, unsigned wanted,
+                          const struct gf_options *options)
 {
     const int threads = options->threads && !options->serial ? options->threads : gf_cpu_count();
-    cpu_s += 60e-9 * format.width * format.height / threads;
+    const double cost = (wanted & GF_SCORE_SSIMULACRA2 ? 60e-9 : 0) +
+                        (wanted & OF_SSIM ? 13e-9 * format.channels : 0);
+    cpu_s += cost * format.width * format.height / threads;
 }
 
 static enum gf_status start_gpu(const struct gf_options *options, struct gf_error *error)
@@ -44,22 +50,25 @@ static enum gf_status start_gpu(const struct gf_options *options, struct gf_erro
     return gf_device_start_wait(options->device_index, error);
 }
 
-enum gf_status gf_score_ssimulacra2(const struct gf_image *original, const struct gf_image *changed,
-                                    const struct gf_options *options, double *score,
-                                    struct gf_error *error)
+enum gf_status gf_score_pair(struct gf_ssimulacra2_measure_picture *pair,
+                             const struct gf_options *options, struct gf_error *error)
 {
-    const struct gf_format format = original->format;
+    const struct gf_format format = pair->original->format;
     const int threads = options->threads ? options->threads : gf_cpu_count();
     const bool large = format.width >= GF_SSIMULACRA2_SIDE && format.height >= GF_SSIMULACRA2_SIDE;
-    struct gf_ssimulacra2_measure_picture pair = {.original = original, .changed = changed};
-    count_picture(format, options);
+    pair->measured = false;
+    count_picture(format, pair->wanted, options);
     if (large && gf_score_takes_gpu(options)) {
         enum gf_status status = start_gpu(options, error);
-        GF_THEN(status, gf_score_on_gpu(&pair, options, error));
-        *score = pair.score;
-        if (pair.measured || (status && options->device == GF_DEVICE_CUDA))
+        GF_THEN(status, gf_score_on_gpu(pair, options, error));
+        if (pair->measured || (status && options->device == GF_DEVICE_CUDA))
             return status;
         failed |= status != GF_OK;
     }
-    return gf_ssimulacra2(original, changed, threads, score, error);
+    if (pair->wanted & OF_SSIM)
+        GF_TRY(gf_ssim(pair->original, pair->changed, threads, &pair->ssim,
+                       pair->wanted & GF_SCORE_MS_SSIM ? &pair->ms_ssim : NULL, error));
+    return pair->wanted & GF_SCORE_SSIMULACRA2
+               ? gf_ssimulacra2(pair->original, pair->changed, threads, &pair->score, error)
+               : GF_OK;
 }

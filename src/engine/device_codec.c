@@ -363,7 +363,7 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
 static bool encodes_jpeg(struct gf_format format, const struct gf_options *options)
 {
     return format.bits == 8 && (format.channels == 1 || format.channels == 3) &&
-           !options->progressive && !(options->target_ssim > 0) &&
+           !options->progressive &&
            (!options->optimize || options->jpeg_encoder == GF_JPEG_PERCEPTUAL);
 }
 

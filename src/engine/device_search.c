@@ -7,6 +7,7 @@
 #include "engine/backend.h"
 #include "engine/device_codec.h"
 #include "engine/device_score.h"
+#include "measure/ssim.h"
 #include "measure/ssimulacra2.h"
 
 struct trials {
@@ -49,10 +50,15 @@ static enum gf_status score(const struct gf_trials *base, const struct gf_option
     const struct trials *const trials = (const struct trials *)base;
     struct gf_backend *const backend = trials->buffers->backend;
     const struct gf_format format = trials->image->format;
+    const bool ssim = options->target_ssim > 0;
+    const int side = ssim ? GF_SSIM_SIDE : GF_SSIMULACRA2_SIDE;
     struct gf_image decoded = {.data = NULL};
-    struct gf_ssimulacra2_measure_picture pair = {.original = trials->image, .changed = &decoded};
+    struct gf_ssimulacra2_measure_picture pair = {.original = trials->image,
+                                                  .changed = &decoded,
+                                                  .wanted =
+                                                      ssim ? GF_SCORE_SSIM : GF_SCORE_SSIMULACRA2};
     *score = NAN;
-    if (format.width < GF_SSIMULACRA2_SIDE || format.height < GF_SSIMULACRA2_SIDE)
+    if (format.width < side || format.height < side)
         return GF_OK;
     GF_TRY(decode(trials, file, size, &decoded, error));
     enum gf_status status = GF_OK;
@@ -63,7 +69,7 @@ static enum gf_status score(const struct gf_trials *base, const struct gf_option
             backend->calls->unbind(backend, before);
         gf_buffer_pool_return(trials->buffers, decoded.data);
     }
-    *score = pair.score;
+    *score = ssim ? pair.ssim : pair.score;
     return status || pair.measured
                ? status
                : gf_fail(error, GF_ERROR_DEVICE_MEMORY, "out of memory to score a picture of %dx%d",

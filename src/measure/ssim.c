@@ -10,147 +10,143 @@
 #include "base/fail.h"
 #include "base/threads/ordered.h"
 #include "base/threads/times.h"
+#include "measure/ssim_formula.h"
 #include "pixel/sample.h"
 
-enum {
-    RADIUS = GF_SSIM_SIDE / 2,
-    STRIP = 32, /* number of rows of windows that a thread takes at a time */
-    LANES = 8,  /* number of windows that one vector loop computes together */
-    ROOM = 2 * LANES
-};
-
-/* Sums over the windows of a strip: `whole` adds the SSIM, and `contrast` the SSIM without its
- * factor for the means, which the finer scales of MS-SSIM use. */
-struct sums {
-    double whole, contrast;
-};
-
-/* Two planes of samples, a and b, at one scale of MS-SSIM. Threads share their strips. */
+/* Two planes of samples, a and b, at one scale of MS-SSIM. Threads share their rows of tiles. */
 struct scale {
     const float *a, *b;
-    int width, columns, rows; /* width of the planes; columns and rows of windows */
-    double c1, c2;
-    double tap[GF_SSIM_SIDE];
-    double *work;      /* buffer [threads][4][width + ROOM] for sum_columns(); 0 beyond the width */
-    struct sums *sums; /* the sums of each strip */
+    int width, height;
+    struct gf_ssim_constants constants;
+    struct gf_ssim_sums *tiles; /* the sums of each */
 };
 
-static void find_taps(double *tap)
+/* Weighs the quantities of each column over 11 rows. */
+GF_TARGET_CLONES static void weigh_columns(const struct scale *scale, size_t at, int columns,
+                                           double sum[GF_SSIM_QUANTITIES][GF_SSIM_ACROSS])
 {
-    double sum = 0;
-    for (int i = 0; i < GF_SSIM_SIDE; i++)
-        sum += tap[i] = gf_exp_double(-(i - RADIUS) * (i - RADIUS) / (2 * 1.5 * 1.5));
-    for (int i = 0; i < GF_SSIM_SIDE; i++)
-        tap[i] /= sum;
-}
-
-/* Computes for each column the weighted sums over 11 rows: of a, of b, of their squares, and of
- * their product. */
-GF_TARGET_CLONES static void sum_columns(const struct scale *scale, const float *restrict a,
-                                         const float *restrict b, double *restrict sum)
-{
-    const int width = scale->width;
-    const size_t stride = (size_t)width + ROOM;
-    double *restrict const mean_a = sum, *restrict const mean_b = sum + stride,
-                           *restrict const squares = sum + 2 * stride,
-                           *restrict const product = sum + 3 * stride;
-    for (int x = 0; x < width; x++) {
-        double of_a = 0, of_b = 0, of_squares = 0, of_product = 0;
+    const float *const plane_a = scale->a + at, *const plane_b = scale->b + at;
+    for (int x = 0; x < columns; x++) {
+        double a[GF_SSIM_SIDE], b[GF_SSIM_SIDE], squares[GF_SSIM_SIDE], product[GF_SSIM_SIDE];
 #pragma GCC unroll 11
         for (int i = 0; i < GF_SSIM_SIDE; i++) {
-            const double va = a[x + (ptrdiff_t)i * width], vb = b[x + (ptrdiff_t)i * width];
-            const double ta = scale->tap[i] * va, tb = scale->tap[i] * vb;
-            of_a += ta;
-            of_b += tb;
-            of_squares += ta * va + tb * vb;
-            of_product += ta * vb;
+            a[i] = plane_a[x + (ptrdiff_t)i * scale->width];
+            b[i] = plane_b[x + (ptrdiff_t)i * scale->width];
+            squares[i] = gf_ssim_squares(a[i], b[i]);
+            product[i] = a[i] * b[i];
         }
-        mean_a[x] = of_a;
-        mean_b[x] = of_b;
-        squares[x] = of_squares;
-        product[x] = of_product;
+        sum[0][x] = gf_ssim_weigh(&scale->constants, a);
+        sum[1][x] = gf_ssim_weigh(&scale->constants, b);
+        sum[2][x] = gf_ssim_weigh(&scale->constants, squares);
+        sum[3][x] = gf_ssim_weigh(&scale->constants, product);
     }
 }
 
-static inline double across(const double *sum, const double *tap)
+/* Adds a row of windows to the sums of their columns. */
+GF_TARGET_CLONES static void add_windows(const struct scale *scale, int columns,
+                                         const double sum[GF_SSIM_QUANTITIES][GF_SSIM_ACROSS],
+                                         double *restrict whole, double *restrict contrast)
 {
-    double total = 0;
-#pragma GCC unroll 11
-    for (int i = 0; i < GF_SSIM_SIDE; i++)
-        total += tap[i] * sum[i];
-    return total;
+    const struct gf_ssim_constants *const constants = &scale->constants;
+    for (int x = 0; x < columns; x++) {
+        const struct gf_ssim_sums window = gf_ssim_window(
+            constants, gf_ssim_weigh(constants, &sum[0][x]), gf_ssim_weigh(constants, &sum[1][x]),
+            gf_ssim_weigh(constants, &sum[2][x]), gf_ssim_weigh(constants, &sum[3][x]));
+        whole[x] += window.whole;
+        contrast[x] += window.contrast;
+    }
 }
 
-/* Returns the sums over the windows of a row. Windows that are LANES apart are added first,
- * whatever the width of the processor's vectors, so that every processor rounds alike. */
-GF_TARGET_CLONES static struct sums sum_windows(const struct scale *scale, const double *sum)
+static double fold(double *columns)
 {
-    const size_t stride = (size_t)scale->width + ROOM;
-    double whole[LANES] = {0}, contrast[LANES] = {0};
-    for (int x = 0; x < scale->columns; x += LANES) {
-        for (int lane = 0; lane < LANES; lane++) {
-            const double *const at = sum + x + lane;
-            const double counts = x + lane < scale->columns ? 1 : 0;
-            const double a = across(at, scale->tap), b = across(at + stride, scale->tap);
-            const double squares = across(at + 2 * stride, scale->tap);
-            const double product = across(at + 3 * stride, scale->tap);
-            const double of_means = a * a + b * b;
-            const double c = (2 * (product - a * b) + scale->c2) / (squares - of_means + scale->c2);
-            contrast[lane] += counts * c;
-            whole[lane] += counts * c * (2 * a * b + scale->c1) / (of_means + scale->c1);
-        }
+    for (int n = GF_SSIM_ACROSS / 2; n; n /= 2) {
+        for (int i = 0; i < n; i++)
+            columns[i] = columns[2 * i] + columns[2 * i + 1];
     }
-    struct sums sums = {0, 0};
-    for (int lane = 0; lane < LANES; lane++) {
-        sums.whole += whole[lane];
-        sums.contrast += contrast[lane];
-    }
-    return sums;
+    return columns[0];
 }
 
-static enum gf_status sum_strip(void *context, int thread, int strip, struct gf_error *error)
+static struct gf_ssim_sums sum_tile(const struct scale *scale, int left, int top)
+{
+    const int rest = scale->width - left, across = rest < GF_SSIM_ACROSS ? rest : GF_SSIM_ACROSS;
+    double sum[GF_SSIM_QUANTITIES][GF_SSIM_ACROSS];
+    double whole[GF_SSIM_ACROSS] = {0}, contrast[GF_SSIM_ACROSS] = {0};
+    for (int y = top; y < top + GF_SSIM_ROWS && y + GF_SSIM_SIDE <= scale->height; y++) {
+        weigh_columns(scale, (size_t)y * (size_t)scale->width + (size_t)left, across, sum);
+        add_windows(scale, across - GF_SSIM_SIDE + 1, sum, whole, contrast);
+    }
+    return (struct gf_ssim_sums){fold(whole), fold(contrast)};
+}
+
+/* Makes the sums of the tiles beside one another. */
+static enum gf_status sum_tiles(void *context, int thread, int row, struct gf_error *error)
 {
     const struct scale *const scale = context;
-    double *const work = scale->work + (size_t)thread * 4 * ((size_t)scale->width + ROOM);
-    struct sums sums = {0, 0};
-    for (int y = strip * STRIP; y < (strip + 1) * STRIP && y < scale->rows; y++) {
-        const size_t at = (size_t)y * (size_t)scale->width;
-        sum_columns(scale, scale->a + at, scale->b + at, work);
-        const struct sums row = sum_windows(scale, work);
-        sums.whole += row.whole;
-        sums.contrast += row.contrast;
-    }
-    scale->sums[strip] = sums;
+    const int count = gf_ssim_tiles_across(scale->width);
+    (void)thread;
+    for (int i = 0; i < count; i++)
+        scale->tiles[row * count + i] = sum_tile(scale, i * GF_SSIM_COLUMNS, row * GF_SSIM_ROWS);
     return gf_time_check(error);
+}
+
+struct gf_ssim_constants gf_ssim_constants_make(double max)
+{
+    struct gf_ssim_constants made = {.c1 = 0.01 * max * 0.01 * max, .c2 = 0.03 * max * 0.03 * max};
+    double sum = 0;
+    for (int i = -GF_SSIM_RADIUS; i <= GF_SSIM_RADIUS; i++)
+        sum += made.tap[abs(i)] = gf_exp_double(-i * i / (2 * 1.5 * 1.5));
+    for (int i = 0; i <= GF_SSIM_RADIUS; i++)
+        made.tap[i] /= sum;
+    return made;
+}
+
+struct gf_ssim_sums gf_ssim_means(const struct gf_ssim_sums *tiles, int width, int height)
+{
+    const double windows = (double)(width - GF_SSIM_SIDE + 1) * (height - GF_SSIM_SIDE + 1);
+    struct gf_ssim_sums sums = {0, 0};
+    for (int i = 0; i < gf_ssim_tiles(width, height); i++) {
+        sums.whole += tiles[i].whole;
+        sums.contrast += tiles[i].contrast;
+    }
+    return (struct gf_ssim_sums){sums.whole / windows, sums.contrast / windows};
+}
+
+int gf_ssim_scales(int width, int height, bool ms_ssim)
+{
+    const int least = width < height ? width : height;
+    return least < GF_SSIM_SIDE ? 0 : least < GF_MS_SSIM_SIDE || !ms_ssim ? 1 : GF_SSIM_SCALES;
+}
+
+void gf_ssim_add_channel(const struct gf_ssim_sums *mean, int scales, int channels, double *ssim,
+                         double *ms_ssim)
+{
+    static const double exponent[GF_SSIM_SCALES] = {0.0448, 0.2856, 0.3001, 0.2363, 0.1333};
+    double product = 1;
+    for (int i = 0; i < scales; i++) {
+        const double part = i == GF_SSIM_SCALES - 1 ? mean[i].whole : mean[i].contrast;
+        product *= pow(fmax(part, 0), exponent[i]);
+    }
+    *ssim += (scales ? mean[0].whole : NAN) / channels;
+    *ms_ssim += (scales == GF_SSIM_SCALES ? product : NAN) / channels;
 }
 
 /* Computes the means over all windows of two planes, whose width and height are at least 11. */
 static enum gf_status mean_of(const float *a, const float *b, int width, int height, double max,
-                              int threads, struct sums *mean, struct gf_error *error)
+                              int threads, struct gf_ssim_sums *mean, struct gf_error *error)
 {
-    const int rows = height - GF_SSIM_SIDE + 1, strips = (rows + STRIP - 1) / STRIP;
+    const size_t tiles = (size_t)gf_ssim_tiles(width, height);
     struct scale scale = {.a = a,
                           .b = b,
                           .width = width,
-                          .columns = width - GF_SSIM_SIDE + 1,
-                          .rows = rows,
-                          .c1 = 0.01 * max * 0.01 * max,
-                          .c2 = 0.03 * max * 0.03 * max};
-    find_taps(scale.tap);
-    scale.work = calloc((size_t)threads * 4, ((size_t)width + ROOM) * sizeof *scale.work);
-    scale.sums = malloc((size_t)strips * sizeof *scale.sums);
-    enum gf_status status = scale.work && scale.sums
-                                ? gf_ordered_run(threads, strips, sum_strip, &scale, error)
-                                : gf_fail_memory(error);
-    *mean = (struct sums){0, 0};
-    for (int i = 0; i < strips && !status; i++) {
-        mean->whole += scale.sums[i].whole;
-        mean->contrast += scale.sums[i].contrast;
-    }
-    mean->whole /= (double)scale.columns * rows;
-    mean->contrast /= (double)scale.columns * rows;
-    free(scale.work);
-    free(scale.sums);
+                          .height = height,
+                          .constants = gf_ssim_constants_make(max),
+                          .tiles = malloc(tiles * sizeof *scale.tiles)};
+    GF_ALLOCATED(scale.tiles, error);
+    const enum gf_status status =
+        gf_ordered_run(threads, gf_ssim_tiles_down(height), sum_tiles, &scale, error);
+    if (!status)
+        *mean = gf_ssim_means(scale.tiles, width, height);
+    free(scale.tiles);
     return status;
 }
 
@@ -164,40 +160,25 @@ static void halve(float *plane, int width, int height)
         const float *const below = y + 1 < height ? above + width : above;
         for (int x = 0; x < width; x += 2) {
             const int beside = x + 1 < width ? x + 1 : x;
-            *to++ = 0.25f * ((above[x] + above[beside]) + (below[x] + below[beside]));
+            *to++ = gf_ssim_mean(above[x], above[beside], below[x], below[beside]);
         }
     }
 }
 
-/* Computes SSIM and, unless ms_ssim is NULL, MS-SSIM of two planes. MS-SSIM overwrites the
- * planes. */
-static enum gf_status compare_planes(float *a, float *b, int width, int height, double max,
-                                     int threads, double *ssim, double *ms_ssim,
-                                     struct gf_error *error)
+/* Computes the means of all scales of two planes, which are overwritten. */
+static enum gf_status compare_planes(float *a, float *b, struct gf_format format, int scales,
+                                     int threads, struct gf_ssim_sums *mean, struct gf_error *error)
 {
-    static const double exponent[GF_SSIM_SCALES] = {0.0448, 0.2856, 0.3001, 0.2363, 0.1333};
-    const int least = width < height ? width : height;
-    *ssim = NAN;
-    const int scales = least < GF_SSIM_SIDE                  ? 0
-                       : least < GF_MS_SSIM_SIDE || !ms_ssim ? 1
-                                                             : GF_SSIM_SCALES;
-    double product = 1;
+    int width = format.width, height = format.height;
     for (int i = 0; i < scales; i++) {
-        struct sums mean;
-        GF_TRY(mean_of(a, b, width, height, max, threads, &mean, error));
-        if (i == 0)
-            *ssim = mean.whole;
-        const double part = i == GF_SSIM_SCALES - 1 ? mean.whole : mean.contrast;
-        product *= pow(fmax(part, 0), exponent[i]);
-        if (i + 1 == scales)
-            break;
-        halve(a, width, height);
-        halve(b, width, height);
-        width = (width + 1) / 2;
-        height = (height + 1) / 2;
+        if (i > 0) {
+            halve(a, width, height);
+            halve(b, width, height);
+            width = (width + 1) / 2;
+            height = (height + 1) / 2;
+        }
+        GF_TRY(mean_of(a, b, width, height, gf_sample_max(format), threads, &mean[i], error));
     }
-    if (ms_ssim)
-        *ms_ssim = scales == GF_SSIM_SCALES ? product : NAN;
     return GF_OK;
 }
 
@@ -227,22 +208,20 @@ enum gf_status gf_ssim(const struct gf_image *a, const struct gf_image *b, int t
                        double *ssim, double *ms_ssim, struct gf_error *error)
 {
     const struct gf_format format = b->format;
+    const int scales = gf_ssim_scales(format.width, format.height, ms_ssim);
     const size_t pixels = (size_t)format.width * (size_t)format.height;
     float *const planes = malloc(2 * pixels * sizeof *planes);
+    double unused;
     enum gf_status status = planes ? GF_OK : gf_fail_memory(error);
-    *ssim = 0;
-    if (ms_ssim)
-        *ms_ssim = 0;
+    ms_ssim = ms_ssim ? ms_ssim : &unused;
+    *ssim = *ms_ssim = 0;
     for (int c = 0; !status && c < format.channels; c++) {
-        double of_plane, of_scales;
+        struct gf_ssim_sums mean[GF_SSIM_SCALES];
         take_plane(a, format, c, planes);
         take_plane(b, format, c, planes + pixels);
-        status = compare_planes(planes, planes + pixels, format.width, format.height,
-                                gf_sample_max(format), threads, &of_plane,
-                                ms_ssim ? &of_scales : NULL, error);
-        *ssim += status ? 0 : of_plane / format.channels;
-        if (ms_ssim && !status)
-            *ms_ssim += of_scales / format.channels;
+        status = compare_planes(planes, planes + pixels, format, scales, threads, mean, error);
+        if (!status)
+            gf_ssim_add_channel(mean, scales, format.channels, ssim, ms_ssim);
     }
     free(planes);
     return status;

@@ -49,6 +49,14 @@ def row(name, pairs, words, wanted=None):
     return told
 
 
+def compare(name, pairs, first, second):
+    """Rows for the comparison of two files or folders on each device, by SSIMULACRA2 and by the measures of default."""
+    for measures, what in ((":measures=ssimulacra2", ""), ("", ", SSIM and MS-SSIM")):
+        told = None
+        for device in devices:
+            told = row(f"{name}{what}, {device}", pairs, (f"--device={device}", f"--compare={first}:json{measures}", second), told)
+
+
 def crop(n):
     run("--device=cpu", "--threads=1", "-i", f"{folder}/large.ppm", "-o", f"{folder}/{pairs}/png/{n}.png",
         f"crop=1920:1080:{n % 640}:{n % 400}")
@@ -65,10 +73,7 @@ for pairs in map(int, os.environ.get("BENCH_PAIRS", "200 2000" if gpu else "20")
     for quality in (80, 95):
         run("--device=cpu", "-i", f"{folder}/{pairs}/png", "-o", f"{folder}/{pairs}/{quality}", "--format=jpeg", f"--quality={quality}")
     for of, other in (("png", 80), ("95", 80)):
-        told = None
-        for device in devices:
-            told = row(f"{pairs} pairs of 1080p, {'PNG' if of == 'png' else 'JPEG'} and JPEG, {device}", pairs,
-                       (f"--device={device}", f"--compare={folder}/{pairs}/{of}:json:measures=ssimulacra2", f"{folder}/{pairs}/{other}"), told)
+        compare(f"{pairs} pairs of 1080p, {'PNG' if of == 'png' else 'JPEG'} and JPEG", pairs, f"{folder}/{pairs}/{of}", f"{folder}/{pairs}/{other}")
     few = glob.glob(f"{folder}/{pairs}/95/19*.jpg")  # the CPU takes long
     for device, count, inputs in zip(devices, (len(few), pairs), (few, [f"{folder}/{pairs}/95"])):
         row(f"{count} JPEGs of 1080p with --target=ssimulacra2:80, {device}", count,
@@ -76,10 +81,7 @@ for pairs in map(int, os.environ.get("BENCH_PAIRS", "200 2000" if gpu else "20")
     for name in map(os.path.basename, few):
         if not filecmp.cmp(f"{folder}/{pairs}/cpu/{name}", f"{folder}/{pairs}/{devices[-1]}/{name}", False):
             raise SystemExit(f"{name}: another file than by the CPU")
-told = None
-for device in devices:
-    told = row(f"a pair of 33-megapixel JPEGs, {device}", 1,
-               (f"--device={device}", f"--compare={folder}/a.jpg:json:measures=ssimulacra2", f"{folder}/b.jpg"), told)
+compare("a pair of 33-megapixel JPEGs", 1, f"{folder}/a.jpg", f"{folder}/b.jpg")
 for device in devices:
     row(f"33 megapixels to a JPEG with --target=ssimulacra2:80, {device}", 1,
         (f"--device={device}", "--target=ssimulacra2:80", "-i", f"{folder}/a.jpg", "-o", f"{folder}/c.jpg"))

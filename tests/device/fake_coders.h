@@ -13,6 +13,7 @@
 #include "cuda/png/coders.h"
 #include "cuda/yuv/coders.h"
 #include "fake_device.h"
+#include "measure/ssim.h"
 #include "measure/ssimulacra2.h"
 #include "pipeline/pipeline_state.h"
 
@@ -396,7 +397,7 @@ enum gf_status gf_yuv_encoder_run(struct gf_yuv_encoder *encoder,
     return GF_OK;
 }
 
-/* ---- SSIMULACRA2: a measurer stays until the program ends, and threads take it in turn ---- */
+/* ---- scores: a measurer stays until the program ends, and threads take it in turn ---- */
 
 enum gf_status gf_ssimulacra2_measurer_create(int device, uint64_t memory_most,
                                               struct gf_ssimulacra2_measurer **made,
@@ -421,7 +422,9 @@ enum gf_status gf_ssimulacra2_measurer_run(struct gf_ssimulacra2_measurer *measu
 {
     add(&fake.scored, 1);
     pictures->measured = !fake.scores_none;
-    return gf_ssimulacra2(pictures->original, pictures->changed, 1, &pictures->score, error);
+    return pictures->wanted == GF_SCORE_SSIM
+               ? gf_ssim(pictures->original, pictures->changed, 1, &pictures->ssim, NULL, error)
+               : gf_ssimulacra2(pictures->original, pictures->changed, 1, &pictures->score, error);
 }
 
 /* The coders of the fake device. */

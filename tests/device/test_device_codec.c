@@ -18,7 +18,7 @@ struct trial {
     enum gf_subsampling subsampling;
     enum gf_jpeg_maker jpeg_encoder;
     bool optimize, progressive; /* of a JPEG */
-    double target;              /* of SSIMULACRA2 */
+    double target, target_ssim; /* the first of SSIMULACRA2 */
     uint64_t max_bytes;
     int png_level; /* 0: the usual one */
     bool png_palette;
@@ -73,6 +73,7 @@ static struct gf_options options_of(const struct trial *trial)
     options.optimize = trial->optimize;
     options.progressive = trial->progressive;
     options.target_ssimulacra2 = trial->target;
+    options.target_ssim = trial->target_ssim;
     options.max_bytes = trial->max_bytes;
     options.png_level = trial->png_level ? trial->png_level : options.png_level;
     options.png_palette = trial->png_palette;
@@ -311,7 +312,8 @@ static void test_search(void **state)
         struct trial trial = {.chain = "blur=2",
                               .input = inputs[i % 3],
                               .jpeg_encoder = i / 3 % 2 ? GF_JPEG_PERCEPTUAL : GF_JPEG_LIBJPEG,
-                              .target = i / 6 ? 60 : 0,
+                              .target = i / 6 % 2 ? 60 : 0,
+                              .target_ssim = i / 6 == 2 ? 0.9 : 0,
                               .max_bytes = i / 6 < 2 ? 3000 : 0,
                               .serial = i % 2};
         reset_fake();
@@ -325,7 +327,7 @@ static void test_search(void **state)
         }
         assert_in_range(trial.tries, 2, 10);
         assert_int_equal(fake.encoded, trial.tries);
-        assert_int_equal(fake.scored > 0, trial.target > 0);
+        assert_int_equal(fake.scored > 0, i / 6 > 0);
         assert_int_equal(trial.crossed > 0, i % 3 == 2); /* the PPM alone is uploaded */
     }
 }

@@ -1,6 +1,6 @@
-/* SSIMULACRA2 on a GPU: pictures of every size, depth and number of channels have the CPU's score
- * to the last bit, also where memory is scarce. Skipped where there is no GPU. With GF_TEST_SMALL
- * fewer sizes are tried: for an emulated device. */
+/* SSIMULACRA2 and SSIM on a GPU: pictures of every size, depth and number of channels have the
+ * CPU's values to the last bit, also where memory is scarce. Skipped where there is no GPU. With
+ * GF_TEST_SMALL fewer sizes are tried: for an emulated device. */
 #include "gpu_test.h"
 
 #ifdef GF_WITH_CUDA
@@ -8,17 +8,20 @@
 #include "bench/score.h"
 #include "cuda/measure/coders.h"
 #include "temp_folder.h"
-#include "measure/ssimulacra2.h"
 
-enum { FITS = 1 << 30 };
+enum {
+    FITS = 1 << 30,
+    ALL = GF_SCORE_SSIMULACRA2 | GF_SCORE_SSIM | GF_SCORE_MS_SSIM,
+    MEASURES = (2 << GF_MEASURE_SSIMULACRA2) - 1 /* what a device finds */
+};
 
-/* Widths and heights around the tiles of 32 and 256 columns, batches of rows, and the blur's ends;
- * the last ones are for real devices. */
-static const int sides[][2] = {{8, 8},      {9, 8},      {8, 19},  {13, 12}, {15, 16},   {16, 15},
-                               {17, 33},    {28, 27},    {31, 32}, {33, 31}, {36, 10},   {37, 64},
-                               {64, 65},    {65, 37},    {92, 11}, {97, 71}, {131, 50},  {255, 9},
-                               {257, 14},   {260, 33},   {513, 8}, {8, 300}, {301, 207}, {640, 480},
-                               {1023, 769}, {1920, 1080}};
+/* Widths and heights around the tiles of 32, 246 and 256 columns, batches of rows, the blur's ends,
+ * and the least sides of SSIM and MS-SSIM; the last ones are for real devices. */
+static const int sides[][2] = {
+    {10, 11},  {11, 11}, {175, 30}, {176, 180}, {271, 177}, {8, 8},      {9, 8},      {8, 19},
+    {13, 12},  {15, 16}, {16, 15},  {17, 33},   {28, 27},   {31, 32},    {33, 31},    {36, 10},
+    {37, 64},  {64, 65}, {65, 37},  {92, 11},   {97, 71},   {131, 50},   {255, 9},    {257, 14},
+    {260, 33}, {513, 8}, {8, 300},  {301, 207}, {640, 480}, {1023, 769}, {1920, 1080}};
 enum { SIZES = sizeof sides / sizeof *sides, SMALL_SIZES = SIZES - 4 };
 
 /* A pair of pictures with padding of two widths between their rows. */
@@ -45,34 +48,40 @@ static void free_pair(struct pair *pair)
     picture_free(&pair->b);
 }
 
-static double score_on_cpu(const struct pair *pair)
+static struct gf_ssimulacra2_measure_picture wanted_of(const struct gf_image *a,
+                                                       const struct gf_image *b, unsigned wanted)
 {
-    struct gf_error error = {0};
-    double score = 0;
-    assert_ok("CPU", gf_ssimulacra2(&pair->a, &pair->b, 2, &score, &error), &error);
-    return score;
+    return (struct gf_ssimulacra2_measure_picture){.original = a, .changed = b, .wanted = wanted};
 }
 
-static void expect_score(const struct pair *pair, double score)
+/* Compares with the CPU's measures, to the last bit. */
+static void expect_likeness(const struct pair *pair, unsigned measures,
+                            const struct gf_likeness *found)
 {
-    const double expected = score_on_cpu(pair);
+    const struct gf_options options = {.device = GF_DEVICE_CPU, .threads = 2};
     const struct gf_format format = pair->a.format;
-    if (memcmp(&expected, &score, sizeof score) != 0)
-        fail_msg("%dx%d, %d channels, %d bits: %.17g, not %.17g", format.width, format.height,
-                 format.channels, format.bits, score, expected);
+    struct gf_likeness expected;
+    struct gf_error error = {0};
+    assert_ok("CPU", gf_likeness_of(&pair->a, &pair->b, measures, &options, &expected, &error),
+              &error);
+    for (int i = 0; i < GF_MEASURES; i++) {
+        if (memcmp(&found->measure[i], &expected.measure[i], sizeof expected.measure[i]) != 0)
+            fail_msg("%dx%d, %d channels, %d bits, measure %d: %.17g, not %.17g", format.width,
+                     format.height, format.channels, format.bits, i, found->measure[i],
+                     expected.measure[i]);
+    }
 }
 
-/* Compares what comes of the exact sums. */
-static void expect_differences(const struct gf_ssimulacra2_measure_picture *found)
+/* Compares what was wanted, and what comes of the exact sums. */
+static void expect_measures(const struct pair *pair,
+                            const struct gf_ssimulacra2_measure_picture *found)
 {
-    const struct gf_options options = {.threads = 1};
-    struct gf_likeness expected, likeness;
-    struct gf_error error = {0};
-    assert_ok("CPU",
-              gf_likeness_of(found->original, found->changed, 0, &options, &expected, &error),
-              &error);
-    gf_likeness_set(found->original->format, found->largest, found->sum, found->squares, &likeness);
-    assert_memory_equal(likeness.measure, expected.measure, sizeof likeness.measure);
+    struct gf_likeness likeness;
+    unsigned measures = 0;
+    while (gf_likeness_wanted(measures) != found->wanted)
+        measures++;
+    gf_likeness_set(found, &likeness);
+    expect_likeness(pair, measures, &likeness);
 }
 
 /* Scores pairs of all sizes in one group. Returns how many the device has measured. */
@@ -86,17 +95,14 @@ static int measure_group(int channels, int bits, uint64_t memory)
     int measured = 0;
     for (int i = 0; i < count; i++) {
         pairs[i] = make_pair(format_of(sides[i][0], sides[i][1], channels, bits), (uint64_t)i + 1);
-        pictures[i] = (struct gf_ssimulacra2_measure_picture){.original = &pairs[i].a,
-                                                              .changed = &pairs[i].b};
+        pictures[i] = wanted_of(&pairs[i].a, &pairs[i].b, ALL);
     }
     assert_ok("create", gf_ssimulacra2_measurer_create(0, memory, &measurer, &error), &error);
     assert_ok("run", gf_ssimulacra2_measurer_run(measurer, pictures, count, &error), &error);
     gf_ssimulacra2_measurer_destroy(measurer);
     for (int i = 0; i < count; i++) {
-        if (pictures[i].measured) {
-            expect_score(&pairs[i], pictures[i].score);
-            expect_differences(&pictures[i]);
-        }
+        if (pictures[i].measured)
+            expect_measures(&pairs[i], &pictures[i]);
         measured += pictures[i].measured;
         free_pair(&pairs[i]);
     }
@@ -128,13 +134,17 @@ static void pictures_may_be_in_the_devices_memory(void **state)
     const struct gf_view a = upload(&pair.a), b = upload(&pair.b);
     const struct gf_image there_a = {.format = a.format, .data = a.data, .pitch = a.pitch},
                           there_b = {.format = b.format, .data = b.data, .pitch = b.pitch};
-    struct gf_ssimulacra2_measure_picture picture = {.original = &there_a, .changed = &there_b};
     struct gf_ssimulacra2_measurer *measurer = NULL;
     struct gf_error error = {0};
     assert_ok("create", gf_ssimulacra2_measurer_create(0, FITS, &measurer, &error), &error);
-    assert_ok("run", gf_ssimulacra2_measurer_run(measurer, &picture, 1, &error), &error);
-    assert_true(picture.measured);
-    expect_score(&pair, picture.score);
+    for (unsigned wanted = 0; wanted <= ALL; wanted++) {
+        struct gf_ssimulacra2_measure_picture picture = wanted_of(&there_a, &there_b, wanted);
+        if (wanted & GF_SCORE_MS_SSIM && !(wanted & GF_SCORE_SSIM))
+            continue;
+        assert_ok("run", gf_ssimulacra2_measurer_run(measurer, &picture, 1, &error), &error);
+        assert_true(picture.measured);
+        expect_measures(&pair, &picture);
+    }
     gf_ssimulacra2_measurer_destroy(measurer);
     cudaFree(a.data);
     cudaFree(b.data);
@@ -146,14 +156,14 @@ static void pictures_may_be_very_tall(void **state)
 {
     need_gpu();
     struct gf_image tall =
-        picture_random(format_of(8, unless_small(1 << 20, 1 << 9) + 40, 1, 8), 0, 3);
-    struct gf_ssimulacra2_measure_picture picture = {.original = &tall, .changed = &tall};
+        picture_random(format_of(11, unless_small(1 << 20, 1 << 9) + 40, 1, 8), 0, 3);
+    struct gf_ssimulacra2_measure_picture picture = wanted_of(&tall, &tall, ALL);
     struct gf_ssimulacra2_measurer *measurer = NULL;
     struct gf_error error = {0};
     assert_ok("create", gf_ssimulacra2_measurer_create(0, UINT64_MAX, &measurer, &error), &error);
     assert_ok("run", gf_ssimulacra2_measurer_run(measurer, &picture, 1, &error), &error);
     if (picture.measured)
-        assert_true(picture.score == 100);
+        assert_true(picture.score == 100 && picture.ssim == 1);
     gf_ssimulacra2_measurer_destroy(measurer);
     picture_free(&tall);
 }
@@ -165,19 +175,18 @@ static void the_chosen_device_scores(void **state)
     struct pair pair = make_pair(format_of(131, 50, 4, 16), 7);
     struct gf_options options = {.device = GF_DEVICE_CUDA, .threads = 1};
     for (int i = 0; i < 3; i++) {
+        struct gf_likeness likeness;
         struct gf_error error = {0};
-        double score = 0;
         options.device_memory_bytes = i == 1 ? 1000 : 0;
         options.device = i == 2 ? GF_DEVICE_AUTO : GF_DEVICE_CUDA;
-        assert_ok("score", gf_score_ssimulacra2(&pair.a, &pair.b, &options, &score, &error),
-                  &error);
-        expect_score(&pair, score);
+        assert_ok("measures",
+                  gf_likeness_of(&pair.a, &pair.b, MEASURES, &options, &likeness, &error), &error);
+        expect_likeness(&pair, MEASURES, &likeness);
     }
     options = (struct gf_options){.device = GF_DEVICE_CUDA, .device_index = 63};
     struct gf_error error = {0};
-    double score;
-    assert_int_equal(gf_score_ssimulacra2(&pair.a, &pair.b, &options, &score, &error),
-                     GF_ERROR_UNAVAILABLE);
+    struct gf_ssimulacra2_measure_picture picture = wanted_of(&pair.a, &pair.b, ALL);
+    assert_int_equal(gf_score_pair(&picture, &options, &error), GF_ERROR_UNAVAILABLE);
     free_pair(&pair);
 }
 
@@ -207,10 +216,8 @@ static bool compare_files(struct gf_device_pair *pair, const char *const path[2]
     options.device = pair ? GF_DEVICE_CUDA : GF_DEVICE_CPU;
     options.threads = 1;
     for (int i = 0; i < 2; i++)
-        assert_ok(
-            path[i],
-            gf_reading_open(path[i], &options, 1 << GF_MEASURE_SSIMULACRA2, &reading[i], &error),
-            &error);
+        assert_ok(path[i], gf_reading_open(path[i], &options, MEASURES, &reading[i], &error),
+                  &error);
     if (pair)
         assert_ok("device", gf_likeness_on_device(pair, reading, likeness, &compared, &error),
                   &error);
@@ -250,22 +257,29 @@ static void files_are_compared_where_they_are_decoded(void **state)
 static void times_are_printed(void **state)
 {
     need_gpu();
+    const char *const name[] = {"SSIMULACRA2", "SSIM", "SSIM and MS-SSIM"};
+    const unsigned wanted[] = {GF_SCORE_SSIMULACRA2, GF_SCORE_SSIM,
+                               GF_SCORE_SSIM | GF_SCORE_MS_SSIM};
     const int large[][2] = {{1920, 1080}, {7680, 4320}};
     for (int i = 0; i < unless_small(2, 0); i++) {
         struct pair pair = make_pair(format_of(large[i][0], large[i][1], 3, 8), 1);
-        struct gf_ssimulacra2_measure_picture picture = {.original = &pair.a, .changed = &pair.b};
         struct gf_ssimulacra2_measurer *measurer = NULL;
         struct gf_ssimulacra2_measure_steps steps;
         struct gf_error error = {0};
         assert_ok("create", gf_ssimulacra2_measurer_create(0, UINT64_MAX, &measurer, &error),
                   &error);
         gf_ssimulacra2_measurer_measure(measurer, &steps);
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 9; k++) {
+            struct gf_ssimulacra2_measure_picture picture =
+                wanted_of(&pair.a, &pair.b, wanted[k / 3]);
             assert_ok("run", gf_ssimulacra2_measurer_run(measurer, &picture, 1, &error), &error);
-        print_message("%dx%d: upload %.3f ms, kernels %.3f ms\n", large[i][0], large[i][1],
-                      (double)steps.upload, (double)steps.measure);
-        if (picture.measured)
-            expect_score(&pair, picture.score);
+            if (k % 3 < 2)
+                continue;
+            print_message("%dx%d, %s: upload %.3f ms, kernels %.3f ms\n", large[i][0], large[i][1],
+                          name[k / 3], (double)steps.upload, (double)steps.measure);
+            if (picture.measured)
+                expect_measures(&pair, &picture);
+        }
         gf_ssimulacra2_measurer_destroy(measurer);
         free_pair(&pair);
     }
