@@ -9,7 +9,7 @@
  * - make_maps: a block takes 32 columns of a channel down, a thread for each column and quantity.
  *   The maps replace the channel's samples;
  * - add_rows: eight threads, the lanes, add a tile's part of a row;
- * - add_tiles: a thread adds the rows of a tile.
+ * - add_tiles: a thread adds the rows of a tile, which others have loaded.
  *
  * add_differences, a warp for each row, makes the exact sums of the samples' differences. The same
  * measurer has ssim.cu make SSIM. */
@@ -73,19 +73,13 @@ static __device__ __forceinline__ float *row_of(const struct job &job, float *pl
     return planes + ((size_t)plane * job.height + y) * job.stride;
 }
 
-/* Returns a sample of a plane; 0 outside of it. */
-static __device__ __forceinline__ float sample_at(const struct job &job, float *planes, int plane,
-                                                  int x, int y)
-{
-    return x < job.width && y >= 0 && y < job.height ? row_of(job, planes, plane, y)[x] : 0.0f;
-}
-
 /* ---- XYB ---- */
 
-/* Returns a pixel of a picture, or of the planes of a scale, in linear light. */
+/* Returns a pixel of a picture, or of the planes of a scale, in linear light. `linear` is a table
+ * for samples of 8 bits. */
 template <class Sample>
-static __device__ __forceinline__ void read_pixel(const struct job &job, int picture, int x, int y,
-                                                  float rgb[3])
+static __device__ __forceinline__ void read_pixel(const struct job &job, const float *linear,
+                                                  int picture, int x, int y, float rgb[3])
 {
     const Sample *const row = (const Sample *)(job.picture[picture] + y * job.pitch[picture]);
     const Sample *const pixel = row + (size_t)x * job.channels;
@@ -95,7 +89,12 @@ static __device__ __forceinline__ void read_pixel(const struct job &job, int pic
             rgb[c] = row_of(job, job.from, picture * 3 + c, y)[x];
             continue;
         }
-        float v = (float)pixel[job.channels < 3 ? 0 : c] * job.unit;
+        const Sample sample = pixel[job.channels < 3 ? 0 : c];
+        if (sizeof(Sample) == 1 && job.channels % 2) {
+            rgb[c] = linear[(int)sample];
+            continue;
+        }
+        float v = (float)sample * job.unit;
         if (job.channels % 2 == 0)
             v = gf_s2_blend(v, (float)pixel[job.channels - 1] * job.unit, job.gray);
         rgb[c] = gf_s2_linear(v);
@@ -121,14 +120,20 @@ static __global__ void __launch_bounds__(ACROSS *DOWN) to_xyb(const struct job j
     const int across = (job.width + 2 * ACROSS - 1) / (2 * ACROSS), picture = blockIdx.y,
               half_x = blockIdx.x % across * ACROSS + threadIdx.x,
               half_y = blockIdx.x / across * DOWN + threadIdx.y, x = 2 * half_x, y = 2 * half_y;
+    __shared__ float linear[ACROSS * DOWN];
     float above[2][3], below[2][3];
+    if (sizeof(Sample) == 1) {
+        const int sample = threadIdx.y * ACROSS + threadIdx.x;
+        linear[sample] = gf_s2_linear((float)sample * job.unit);
+        __syncthreads();
+    }
     if (x >= job.width || y >= job.height)
         return;
     const int right = min(x + 1, job.width - 1), under = min(y + 1, job.height - 1);
-    read_pixel<Sample>(job, picture, x, y, above[0]);
-    read_pixel<Sample>(job, picture, right, y, above[1]);
-    read_pixel<Sample>(job, picture, x, under, below[0]);
-    read_pixel<Sample>(job, picture, right, under, below[1]);
+    read_pixel<Sample>(job, linear, picture, x, y, above[0]);
+    read_pixel<Sample>(job, linear, picture, right, y, above[1]);
+    read_pixel<Sample>(job, linear, picture, x, under, below[0]);
+    read_pixel<Sample>(job, linear, picture, right, under, below[1]);
     store_xyb(job, picture, x, y, above);
     if (y + 1 < job.height)
         store_xyb(job, picture, x, y + 1, below);
@@ -149,121 +154,154 @@ struct results {
 };
 
 /* Takes four steps across, from column n on. */
-static __device__ __forceinline__ void four_across(const struct job &job, int n, const float sum[4],
-                                                   struct results *of, float to[4])
+static __device__ __forceinline__ float4 four_across(const struct job &job, int n,
+                                                     const float sum[4], struct results *of)
 {
     float y[GF_S2_TERMS][4];
-    const bool at_once = gf_s2_takes_four(n, job.width);
+    if (gf_s2_takes_four(n, job.width)) {
 #pragma unroll
-    for (int k = 0; k < GF_S2_TERMS; k++) {
-        const struct gf_s2_four *const four = &job.blur.term[k];
-        if (at_once) {
-            gf_s2_four_steps(four, sum, of->last[k], of->before[k], y[k]);
-        } else {
+        for (int k = 0; k < GF_S2_TERMS; k++)
+            gf_s2_four_steps(&job.blur.term[k], sum, of->last[k], of->before[k], y[k]);
+    } else {
+#pragma unroll
+        for (int k = 0; k < GF_S2_TERMS; k++) {
+            const struct gf_s2_four *const four = &job.blur.term[k];
             y[k][0] = gf_s2_step(four, sum[0], of->last[k], of->before[k]);
             y[k][1] = gf_s2_step(four, sum[1], y[k][0], of->last[k]);
             y[k][2] = gf_s2_step(four, sum[2], y[k][1], y[k][0]);
             y[k][3] = gf_s2_step(four, sum[3], y[k][2], y[k][1]);
         }
+    }
+#pragma unroll
+    for (int k = 0; k < GF_S2_TERMS; k++) {
         of->before[k] = y[k][2];
         of->last[k] = y[k][3];
     }
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-        to[j] = gf_s2_blurred(y[0][j], y[1][j], y[2][j]);
+    return make_float4(
+        gf_s2_blurred(y[0][0], y[1][0], y[2][0]), gf_s2_blurred(y[0][1], y[1][1], y[2][1]),
+        gf_s2_blurred(y[0][2], y[1][2], y[2][2]), gf_s2_blurred(y[0][3], y[1][3], y[2][3]));
 }
 
-/* The rows of a tile of both pictures that a thread loads a sample of. */
-enum { LOADS = (2 * SIDE + GF_S2_QUANTITIES - 1) / GF_S2_QUANTITIES };
+/* A tile has SIDE columns of the rows of both pictures, as quads of columns. Of those in shared
+ * memory a row is one longer than it must be, so that a warp reads a quad of each row without
+ * conflicts. */
+enum {
+    QUADS = SIDE / 4,
+    THREADS = SIDE * GF_S2_QUANTITIES,
+    LOADS = (2 * SIDE * QUADS + THREADS - 1) / THREADS /* quads that a thread loads */
+};
 
-/* Loads a thread's samples of column x of a tile. */
-static __device__ __forceinline__ void load_tile(const struct job &job, int channel, int x, int top,
-                                                 float to[LOADS])
+/* Loads the quad of a row that begins at column x; 0 outside of the picture. */
+static __device__ __forceinline__ float4 load_quad(const float *row, int x, int width)
 {
-#pragma unroll
-    for (int i = 0; i < LOADS; i++) {
-        const int row = threadIdx.y + i * GF_S2_QUANTITIES, y = top + row % SIDE,
-                  plane = channel + row / SIDE * 3;
-        to[i] = row < 2 * SIDE ? sample_at(job, job.xyb, plane, x, y) : 0.0f;
-    }
+    float4 quad = make_float4(0, 0, 0, 0);
+    if (!row || x >= width)
+        return quad;
+    quad = *(const float4 *)(row + x);
+    quad.y = x + 1 < width ? quad.y : 0;
+    quad.z = x + 2 < width ? quad.z : 0;
+    quad.w = x + 3 < width ? quad.w : 0;
+    return quad;
 }
 
 /* Results lag behind the inputs: with the tile that begins at column x, those of columns x - 4 to x
- * + 27 are made. So the first tile has the recursions' first step. */
-static __global__ void __launch_bounds__(SIDE *GF_S2_QUANTITIES, 4)
-    blur_across(const struct job job)
+ * + 27 are made. So the first tile has the recursions' first step. A thread keeps the last quads of
+ * its quantity, of which it needs those of 10 columns before. */
+static __global__ void __launch_bounds__(THREADS, 4) blur_across(const struct job job)
 {
-    __shared__ float in[2][SIDE][2 * SIDE + 1]; /* this tile and the one before */
-    __shared__ float out[GF_S2_QUANTITIES][SIDE][SIDE + 1];
+    __shared__ float4 in[2][2 * SIDE][QUADS + 1]; /* this tile and the next */
+    __shared__ float4 out[GF_S2_QUANTITIES][SIDE][QUADS + 1];
     const int lane = threadIdx.x, quantity = threadIdx.y, top = blockIdx.x * SIDE;
     const int channel = job.first + blockIdx.y, plane = blockIdx.y * GF_S2_QUANTITIES + quantity;
-    /* A quantity is a sample, or the product of two. */
-    const float *const one = in[quantity == 1 || quantity == 3][lane];
-    const float *const other = in[quantity >= 3][lane];
-    const auto value = [=](int x) {
-        const int at = x & (2 * SIDE - 1);
-        return quantity < 2 ? one[at] : one[at] * other[at];
-    };
+    const int own_row = lane / QUADS, own_quad = lane % QUADS; /* of the quads that it stores */
+    float *const to = row_of(job, job.blurred, plane, top + own_row) + 4 * own_quad;
+    const float *from[LOADS];
+    float4 ahead[LOADS], last[4] = {};
     struct results results = {};
-    float ahead[LOADS];
-    for (int row = quantity; row < 2 * SIDE; row += GF_S2_QUANTITIES)
-        in[row / SIDE][row % SIDE][SIDE + lane] = 0.0f;
-    load_tile(job, channel, lane, top, ahead);
+#pragma unroll
+    for (int i = 0; i < LOADS; i++) {
+        const int part = i * THREADS + quantity * SIDE + lane, row = part / QUADS,
+                  y = top + row % SIDE;
+        from[i] = row < 2 * SIDE && y < job.height
+                      ? row_of(job, job.xyb, channel + row / SIDE * 3, y)
+                      : NULL;
+        ahead[i] = load_quad(from[i], 4 * own_quad, job.width);
+    }
     for (int x = 0; x - (GF_S2_REACH - 1) < job.width; x += SIDE) {
+        float4(*const tile)[QUADS + 1] = in[x / SIDE % 2];
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
-            const int row = quantity + i * GF_S2_QUANTITIES;
+            const int row = (i * THREADS + quantity * SIDE + lane) / QUADS;
             if (row < 2 * SIDE)
-                in[row / SIDE][row % SIDE][(x & SIDE) + lane] = ahead[i];
+                tile[row][own_quad] = ahead[i];
         }
-        __syncthreads();
-        load_tile(job, channel, x + SIDE + lane, top, ahead);
+        __syncthreads(); /* of the tile before, all have read when they come here */
+#pragma unroll
+        for (int i = 0; i < LOADS; i++)
+            ahead[i] = load_quad(from[i], x + SIDE + 4 * own_quad, job.width);
+        /* A quantity is a sample, or the product of two. */
+        const float4 *const one = tile[(quantity == 1 || quantity == 3) * SIDE + lane];
+        const float4 *const other = tile[(quantity >= 3) * SIDE + lane];
         const int begin = x - (GF_S2_REACH - 1);
 #pragma unroll 1
-        for (int i = 0; i < SIDE; i += 4) {
-            float sum[4];
+        for (int i = 0; i < QUADS; i += 4) {
 #pragma unroll
-            for (int j = 0; j < 4; j++)
-                sum[j] =
-                    value(begin + i + j - GF_S2_REACH - 1) + value(begin + i + j + GF_S2_REACH - 1);
-            four_across(job, begin + i, sum, &results, &out[quantity][lane][i]);
-        }
-        __syncthreads(); /* the next tile replaces the one before this */
-        const int to = begin + lane;
-        for (int row = 0; row < SIDE && top + row < job.height; row++) {
-            if (to >= 0 && to < job.width)
-                row_of(job, job.blurred, plane, top + row)[to] = out[quantity][row][lane];
+            for (int k = 0; k < 4; k++) {
+                float4 quad = one[i + k];
+                if (quantity >= 2) {
+                    const float4 factor = other[i + k];
+                    quad = make_float4(quad.x * factor.x, quad.y * factor.y, quad.z * factor.z,
+                                       quad.w * factor.w);
+                }
+                const float4 third = last[(k + 1) % 4], second = last[(k + 2) % 4];
+                const float sum[4] = {third.z + quad.x, third.w + quad.y, second.x + quad.z,
+                                      second.y + quad.w};
+                last[k] = quad;
+                out[quantity][lane][i + k] = four_across(job, begin + 4 * (i + k), sum, &results);
+            }
         }
         __syncwarp(); /* a warp stores what it has made */
+        const int column = begin + 4 * own_quad;
+#pragma unroll
+        for (int row = 0; row < SIDE; row += SIDE / QUADS) {
+            if (column >= 0 && column < job.width && top + own_row + row < job.height)
+                *(float4 *)(to + row * job.stride + begin) = out[quantity][own_row + row][own_quad];
+        }
+        __syncwarp();
     }
 }
 
 /* ---- the maps ---- */
 
-static __global__ void __launch_bounds__(SIDE *GF_S2_QUANTITIES) make_maps(const struct job job)
+/* Beyond the width of a picture its planes have columns whose values nobody uses. */
+static __global__ void __launch_bounds__(THREADS) make_maps(const struct job job)
 {
     enum { PIXELS = BATCH / GF_S2_QUANTITIES };
-    __shared__ float blurred[GF_S2_QUANTITIES][BATCH][SIDE];
+    __shared__ float blurred[2][GF_S2_QUANTITIES][BATCH][SIDE]; /* of this batch and the next */
     const int lane = threadIdx.x, quantity = threadIdx.y, x = blockIdx.x * SIDE + lane;
     const int channel = job.first + blockIdx.y, plane = blockIdx.y * GF_S2_QUANTITIES + quantity;
+    const size_t apart = row_of(job, job.xyb, 3, 0) - job.xyb;  /* a picture's planes */
+    const float *from = row_of(job, job.blurred, plane, 0) + x; /* the next row to load */
+    float *const maps = row_of(job, job.xyb, channel, 0) + x;
     struct results results = {};
     float top[BATCH] = {}, bottom[BATCH];
 #pragma unroll
-    for (int i = 0; i < BATCH; i++)
-        bottom[i] = sample_at(job, job.blurred, plane, x, i);
-    for (int begin = 1 - GF_S2_REACH; begin < job.height; begin += BATCH) {
+    for (int i = 0; i < BATCH; i++, from += job.stride)
+        bottom[i] = i < job.height ? *from : 0.0f;
+    for (int begin = 1 - GF_S2_REACH, turn = 0; begin < job.height; begin += BATCH, turn ^= 1) {
         float a[PIXELS], b[PIXELS], sum[BATCH];
 #pragma unroll
-        for (int i = 0; i < BATCH; i++) {
+        for (int i = 0; i < BATCH; i++, from += job.stride) {
             sum[i] = top[i] + bottom[i];
             top[i] = bottom[i];
-            bottom[i] = sample_at(job, job.blurred, plane, x, begin + BATCH + GF_S2_REACH - 1 + i);
+            bottom[i] = begin + BATCH + GF_S2_REACH - 1 + i < job.height ? *from : 0.0f;
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             const int y = begin + quantity + i * GF_S2_QUANTITIES;
-            a[i] = sample_at(job, job.xyb, channel, x, y);
-            b[i] = sample_at(job, job.xyb, channel + 3, x, y);
+            const bool inside = y >= 0 && y < job.height;
+            a[i] = inside ? maps[y * job.stride] : 0.0f;
+            b[i] = inside ? maps[y * job.stride + apart] : 0.0f;
         }
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
@@ -275,22 +313,21 @@ static __global__ void __launch_bounds__(SIDE *GF_S2_QUANTITIES) make_maps(const
                 results.before[k] = results.last[k];
                 results.last[k] = y[k];
             }
-            blurred[quantity][i][lane] = gf_s2_blurred(y[0], y[1], y[2]);
+            blurred[turn][quantity][i][lane] = gf_s2_blurred(y[0], y[1], y[2]);
         }
-        __syncthreads();
+        __syncthreads(); /* of the batch before, all have read when they come here */
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             const int row = quantity + i * GF_S2_QUANTITIES, y = begin + row;
+            const float(*const of)[BATCH][SIDE] = blurred[turn];
             float structure, detail;
-            gf_s2_maps(blurred[0][row][lane], blurred[1][row][lane], blurred[2][row][lane],
-                       blurred[3][row][lane], blurred[4][row][lane], a[i], b[i], &structure,
-                       &detail);
+            gf_s2_maps(of[0][row][lane], of[1][row][lane], of[2][row][lane], of[3][row][lane],
+                       of[4][row][lane], a[i], b[i], &structure, &detail);
             if (x < job.width && y >= 0 && y < job.height) {
-                row_of(job, job.xyb, channel, y)[x] = structure;
-                row_of(job, job.xyb, channel + 3, y)[x] = detail;
+                maps[y * job.stride] = structure;
+                maps[y * job.stride + apart] = detail;
             }
         }
-        __syncthreads();
     }
 }
 
@@ -324,16 +361,27 @@ static __global__ void __launch_bounds__(ADDING) add_rows(const struct job job)
     }
 }
 
+/* The first warp adds the rows that all warps have loaded. */
 static __global__ void __launch_bounds__(ADDING) add_tiles(const struct job job)
 {
-    const int at = blockIdx.x * ADDING + threadIdx.x, across = job.tiles * SUMS_OF_TILE;
-    if (at >= across)
-        return;
+    enum { WARPS = ADDING / SIDE, AT_ONCE = 8 * WARPS };
+    __shared__ double rows[AT_ONCE][SIDE];
+    const int lane = threadIdx.x % SIDE, warp = threadIdx.x / SIDE, at = blockIdx.x * SIDE + lane,
+              across = job.tiles * SUMS_OF_TILE;
     double sum = 0;
-#pragma unroll 8
-    for (int y = 0; y < job.height; y++)
-        sum += job.rows[(size_t)y * across + at];
-    job.totals[at] = sum;
+    for (int y = 0; y < job.height; y += AT_ONCE) {
+#pragma unroll
+        for (int i = warp; i < AT_ONCE; i += WARPS)
+            rows[i][lane] =
+                at < across && y + i < job.height ? job.rows[(size_t)(y + i) * across + at] : 0;
+        __syncthreads();
+#pragma unroll 16
+        for (int i = 0; i < AT_ONCE && warp == 0; i++)
+            sum += rows[i][lane];
+        __syncthreads();
+    }
+    if (warp == 0 && at < across)
+        job.totals[at] = sum;
 }
 
 /* ---- the differences of the samples ---- */
@@ -386,7 +434,7 @@ static cudaError_t launch_scale(struct job job, int bits, cudaStream_t stream)
     }
     const uint64_t lanes = (uint64_t)job.height * job.tiles * GF_S2_LANES;
     add_rows<<<dim3(blocks_for(lanes, ADDING), GF_S2_CHANNELS), ADDING, 0, stream>>>(job);
-    add_tiles<<<blocks_for(job.tiles * SUMS_OF_TILE, ADDING), ADDING, 0, stream>>>(job);
+    add_tiles<<<blocks_for(job.tiles * SUMS_OF_TILE, SIDE), ADDING, 0, stream>>>(job);
     return cudaGetLastError();
 }
 
