@@ -162,17 +162,18 @@ GF_LOOK_FORMULA int gf_look_round(float ratio)
     return ratio < 0 ? -value : value;
 }
 
-/* Returns how many bits a value has, from 1 on. */
-GF_LOOK_FORMULA int gf_look_size(int value)
+/* Returns how many bits a whole number has, from 1 on. */
+GF_LOOK_FORMULA int gf_look_size(float value)
 {
-    return (int)(gf_bits_of_float((float)value) >> 23) - 126;
+    return (int)(gf_bits_of_float(value) >> 23) - 126;
 }
 
 /* Returns the place of the highest bit that is set. */
 GF_LOOK_FORMULA int gf_look_last(uint64_t set)
 {
 #ifdef __CUDA_ARCH__
-    return 63 - __clzll((long long)set);
+    const uint32_t high = (uint32_t)(set >> 32);
+    return 31 - __clz((int)(high ? high : (uint32_t)set)) + (high ? 32 : 0);
 #else
     return 63 - __builtin_clzll(set);
 #endif
@@ -185,64 +186,72 @@ enum { GF_LOOK_PLACES = 6 };
  * zigzag order, of any sign. Its elements are so many apart: threads of the device have theirs
  * beside each other. `busy` is the block's factor of what a bit is worth. Returns the place of the
  * last value in `chosen`; all that lead to it are the block's, without their signs. `ratio` is used
- * up: a place then has the least bits and losses up to it, if it has a value. Zeros behind it are
- * free. */
+ * up. Zeros behind the last value are free. */
 GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint16_t *chosen, int apart,
                                    const struct gf_look *look, float busy)
 {
-    const float bits_of_loss = gf_quotient(1.0f, look->worth * busy);
-    float best = look->end;
+    const float bits_of_loss = gf_quotient(1.0f, look->worth * busy), end = look->end,
+                bits_of_zeros = look->bits[0][GF_LOOK_RUNS - 1];
+    float best = end;
     int last = 0;
-    /* Values from which the next may go on, each with less bits than those behind it: one that is
-     * nearer and has no more bits is better, so that few remain. */
-    uint64_t open = 1, tried = 0;
+    /* The value before, and the least bits and losses up to it. */
+    int before = 0;
+    float cost = 0;
+    /* Earlier values from which the next may go on, each with less bits than those behind it: one
+     * that is nearer and has no more bits is better, so that few remain. `ratio` has their bits. */
+    uint64_t open = 0, tried = 0; /* tried: from the highest bit on */
     for (int half = 0; half < GF_LOOK_BLOCK; half += 32) {
         uint32_t set = 0;
         for (int i = 0; i < 32; i++) {
             const float up = fabsf(ratio[(half + i) * apart]) + GF_LOOK_ROUND;
-            set |= up >= 1.0f ? (uint32_t)1 << i : 0;
+            set |= up >= 1.0f ? 0x80000000u >> i : 0;
         }
-        tried |= (uint64_t)set << half;
+        tried = tried << 32 | set;
     }
-    tried &= ~(uint64_t)1;
-    ratio[0] = 0;
-    for (; tried; tried &= tried - 1) {
-        const int k = gf_look_last(tried & -tried);
+    tried &= ~(uint64_t)0 >> 1;
+    while (tried) {
+        const int rest = gf_look_last(tried), k = GF_LOOK_BLOCK - 1 - rest;
         const float exact = fabsf(ratio[k * apart]);
         const int rounded = (int)(exact + GF_LOOK_ROUND),
                   most = rounded < GF_LOOK_MOST ? rounded : GF_LOOK_MOST;
-        float least = 1e30f, path = 0;
-        int size = 0, before = 0, next = 0;
-        for (int v = most; v > 0 && v >= most - 1; v--) {
-            if (gf_look_size(v) != size) {
-                size = gf_look_size(v);
-                path = 1e30f;
-                for (uint64_t rest = open; rest;) {
-                    const int i = gf_look_last(rest);
-                    const unsigned run = (unsigned)(k - i - 1);
-                    const float bits =
-                        ratio[i * apart] +
-                        (float)(run / GF_LOOK_RUNS) * look->bits[0][GF_LOOK_RUNS - 1] +
-                        look->bits[size][run % GF_LOOK_RUNS];
-                    before = bits < path ? i : before;
-                    path = bits < path ? bits : path;
-                    rest ^= (uint64_t)1 << i;
-                }
-            }
-            const float whole = path + (float)v * ((float)v - 2.0f * exact) * bits_of_loss;
-            if (whole < least) {
-                least = whole;
-                next = v << GF_LOOK_PLACES | before;
-            }
+        /* the number, and the one below it */
+        const float v = (float)most, lower = v - 1.0f;
+        const float *const bits = look->bits[gf_look_size(v)],
+                           *const bits_lower = look->bits[gf_look_size(most > 1 ? lower : v)];
+        unsigned run = (unsigned)(k - before - 1);
+        float start = cost + (float)(run / GF_LOOK_RUNS) * bits_of_zeros;
+        float path = start + bits[run % GF_LOOK_RUNS],
+              path_lower = start + bits_lower[run % GF_LOOK_RUNS];
+        int from = before, from_lower = before;
+        for (uint64_t others = open; others;) {
+            const int i = gf_look_last(others);
+            const bool better = ratio[i * apart] < cost;
+            run = (unsigned)(k - i - 1);
+            start = ratio[i * apart] + (float)(run / GF_LOOK_RUNS) * bits_of_zeros;
+            const float way = start + bits[run % GF_LOOK_RUNS],
+                        way_lower = start + bits_lower[run % GF_LOOK_RUNS];
+            from = better && way < path ? i : from;
+            path = better && way < path ? way : path;
+            from_lower = better && way_lower < path_lower ? i : from_lower;
+            path_lower = better && way_lower < path_lower ? way_lower : path_lower;
+            others ^= (uint64_t)1 << i;
+            open = better ? open : others;
         }
-        const float whole = least + (k < GF_LOOK_BLOCK - 1 ? look->end : 0);
-        last = whole < best ? k : last;
-        best = whole < best ? whole : best;
-        while (open && ratio[gf_look_last(open) * apart] >= least)
-            open ^= (uint64_t)1 << gf_look_last(open);
-        open |= (uint64_t)1 << k;
-        ratio[k * apart] = least;
-        chosen[k] = (uint16_t)next;
+        const float whole = path + v * (v - 2.0f * exact) * bits_of_loss,
+                    whole_lower = path_lower + lower * (lower - 2.0f * exact) * bits_of_loss;
+        const bool less = most > 1 && whole_lower < whole;
+        const float least = less ? whole_lower : whole, ended = least + (rest ? end : 0);
+        chosen[k] = (uint16_t)(less ? (most - 1) << GF_LOOK_PLACES | from_lower
+                                    : most << GF_LOOK_PLACES | from);
+        last = ended < best ? k : last;
+        best = ended < best ? ended : best;
+        if (cost < least) {
+            ratio[before * apart] = cost;
+            open |= (uint64_t)1 << before;
+        }
+        before = k;
+        cost = least;
+        tried ^= (uint64_t)1 << rest;
     }
     return last;
 }
