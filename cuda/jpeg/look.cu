@@ -293,21 +293,27 @@ static __device__ __forceinline__ void quantise(struct look_memory &memory, bool
     const int component = slot < SHAPE::CHUNK_LUMA ? 0 : 1 + (slot - SHAPE::CHUNK_LUMA) % 2;
     float *const ratio = &memory.ratio[0][slot];
     uint16_t chosen[BLOCK_SAMPLES];
-    uint64_t minus = 0;
+    unsigned minus[2], tried[2]; /* from the highest bit on, where signs are shifted in */
     int dc = 0, k = 0;
     if (there) {
         dc = gf_look_round(*ratio);
-        for (int i = 1; i < BLOCK_SAMPLES; i++)
-            minus |= (uint64_t)(ratio[i * CHUNK_BLOCKS] < 0) << i;
-        k = gf_look_choose(ratio, chosen, CHUNK_BLOCKS, &memory.look[component],
-                           busy_of<SHAPE>(memory, slot));
+#pragma unroll
+        for (int i = 0; i < BLOCK_SAMPLES; i++) {
+            const float v = ratio[i * CHUNK_BLOCKS];
+            minus[i / 32] = __funnelshift_l(__float_as_uint(v), minus[i / 32], 1);
+            tried[i / 32] =
+                __funnelshift_l(__float_as_uint(GF_LOOK_ZERO - fabsf(v)), tried[i / 32], 1);
+        }
+        k = gf_look_choose(ratio, (uint64_t)(tried[0] & ~0u >> 1) << 32 | tried[1], chosen,
+                           CHUNK_BLOCKS, &memory.look[component], busy_of<SHAPE>(memory, slot));
     }
     __syncthreads();
     short *const to = memory.coefficients + block_of_thread<SHAPE>(slot) * COEFFICIENTS_PITCH;
     clear_block(to, (short)dc);
     for (; k; k = chosen[k] & (BLOCK_SAMPLES - 1)) {
         const int value = chosen[k] >> GF_LOOK_PLACES;
-        to[k] = (short)(minus >> k & 1 ? -value : value);
+        const unsigned sign = (k < 32 ? minus[0] : minus[1]) << k % 32 >> 31;
+        to[k] = (short)(sign ? -value : value);
     }
 }
 

@@ -153,7 +153,8 @@ GF_LOOK_FORMULA float gf_look_busy(float sum, float squares)
 /* A coefficient is tried as the number of quantisers to which it is rounded up from this fraction
  * on, as the number below it, and as zero. */
 #define GF_LOOK_ROUND 0.55f
-enum { GF_LOOK_MOST = 1023 }; /* the greatest coefficient of a baseline JPEG */
+#define GF_LOOK_ZERO 0.44999993f /* the greatest number that is always zero: 1 - 0.55, rounded */
+enum { GF_LOOK_MOST = 1023 };    /* the greatest coefficient of a baseline JPEG */
 
 /* The first coefficient has no dead zone. */
 GF_LOOK_FORMULA int gf_look_round(float ratio)
@@ -184,10 +185,11 @@ enum { GF_LOOK_PLACES = 6 };
 
 /* Chooses the values of a block but the first. `ratio` has the coefficients in quantisers, in the
  * zigzag order, of any sign. Its elements are so many apart: threads of the device have theirs
- * beside each other. `busy` is the block's factor of what a bit is worth. Returns the place of the
+ * beside each other. Those beyond GF_LOOK_ZERO are tried: the first place but one has the highest
+ * bit but one. `busy` is the block's factor of what a bit is worth. Returns the place of the
  * last value in `chosen`; all that lead to it are the block's, without their signs. `ratio` is used
  * up. Zeros behind the last value are free. */
-GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint16_t *chosen, int apart,
+GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint64_t tried, uint16_t *chosen, int apart,
                                    const struct gf_look *look, float busy)
 {
     const float bits_of_loss = gf_quotient(1.0f, look->worth * busy), end = look->end,
@@ -199,16 +201,7 @@ GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint16_t *chosen, int apart,
     float cost = 0;
     /* Earlier values from which the next may go on, each with less bits than those behind it: one
      * that is nearer and has no more bits is better, so that few remain. `ratio` has their bits. */
-    uint64_t open = 0, tried = 0; /* tried: from the highest bit on */
-    for (int half = 0; half < GF_LOOK_BLOCK; half += 32) {
-        uint32_t set = 0;
-        for (int i = 0; i < 32; i++) {
-            const float up = fabsf(ratio[(half + i) * apart]) + GF_LOOK_ROUND;
-            set |= up >= 1.0f ? 0x80000000u >> i : 0;
-        }
-        tried = tried << 32 | set;
-    }
-    tried &= ~(uint64_t)0 >> 1;
+    uint64_t open = 0;
     while (tried) {
         const int rest = gf_look_last(tried), k = GF_LOOK_BLOCK - 1 - rest;
         const float exact = fabsf(ratio[k * apart]);
