@@ -13,7 +13,7 @@ enum { ROW = SIDE + 1, BLOCK = SIDE * ROW };
 enum { FINE = SIDE + 2, MEAN = SIDE + 4 };
 
 /* The samples that a warp works on. */
-struct look_samples {
+struct alignas(8) look_samples {
     union {
         float block[GROUP * BLOCK];
         float mean[2][MEAN][MEAN];
@@ -54,54 +54,80 @@ static __device__ __forceinline__ unsigned pixel_at(const struct encode_picture 
 
 static __device__ __forceinline__ float y_of(unsigned pixel)
 {
-    return gf_look_y((float)(pixel & 255), (float)(pixel >> 8 & 255), (float)(pixel >> 16));
+    return gf_look_y((float)(pixel & 255), (float)(pixel >> 8 & 255), (float)(pixel >> 16 & 255));
 }
 
 static __device__ __forceinline__ float chroma_of(unsigned pixel, int red)
 {
-    const float r = (float)(pixel & 255), g = (float)(pixel >> 8 & 255), b = (float)(pixel >> 16);
+    const float r = (float)(pixel & 255), g = (float)(pixel >> 8 & 255),
+                b = (float)(pixel >> 16 & 255);
     return red ? gf_look_cr(r, g, b) : gf_look_cb(r, g, b);
 }
 
-/* Stores the mean chroma of 2 x 2 pixels. */
-static __device__ __forceinline__ void put_mean(struct look_samples &samples, int x, int y,
-                                                const unsigned pixels[4])
+/* Loads Y, Cb and Cr of two rows of four pixels, from a column on that is divisible by 4. */
+static __device__ __forceinline__ void load_eight(const struct encode_picture &picture, int x,
+                                                  int y, float to[3][8])
 {
+    const bool words = x >= 0 && y >= 0 && x + 4 <= picture.width && y + 2 <= picture.height &&
+                       ((uintptr_t)picture.pixels | picture.pitch) % sizeof(unsigned) == 0;
+    const unsigned char *from =
+        picture.pixels + (ptrdiff_t)y * (ptrdiff_t)picture.pitch + (ptrdiff_t)3 * x;
+    unsigned pixels[8]; /* with the next red in the highest bits */
 #pragma unroll
-    for (int c = 0; c < 2; c++)
-        samples.mean[c][y][x] = gf_look_mean(chroma_of(pixels[0], c), chroma_of(pixels[1], c),
-                                             chroma_of(pixels[2], c), chroma_of(pixels[3], c));
+    for (int i = 0; words && i < 8; i += 4, from += picture.pitch) {
+        const unsigned *const three = (const unsigned *)from;
+        const unsigned a = __ldg(three), b = __ldg(three + 1), c = __ldg(three + 2);
+        pixels[i] = a;
+        pixels[i + 1] = __funnelshift_r(a, b, 24);
+        pixels[i + 2] = __funnelshift_r(b, c, 16);
+        pixels[i + 3] = c >> 8;
+    }
+#pragma unroll
+    for (int i = 0; !words && i < 8; i++)
+        pixels[i] = pixel_at<3>(picture, x + i % 4, y + i / 4);
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        to[0][i] = y_of(pixels[i]);
+        to[1][i] = chroma_of(pixels[i], 0);
+        to[2][i] = chroma_of(pixels[i], 1);
+    }
 }
 
-static __device__ __forceinline__ void load_four(const struct encode_picture &picture, int x, int y,
-                                                 unsigned pixels[4])
+/* Stores the mean chroma of twice 2 x 2 pixels. */
+static __device__ __forceinline__ void put_means(struct look_samples &samples, int x, int y,
+                                                 const float pixels[3][8])
 {
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        pixels[i] = pixel_at<3>(picture, x + i % 2, y + i / 2);
+    for (int c = 0; c < 2; c++) {
+        const float *const of = pixels[1 + c];
+        *(float2 *)&samples.mean[c][y][x] = make_float2(gf_look_mean(of[0], of[1], of[4], of[5]),
+                                                        gf_look_mean(of[2], of[3], of[6], of[7]));
+    }
 }
 
-/* Stores luma of four pixels, corrected by the chroma around that decoders will have. */
+/* Stores luma of pixels, corrected by the chroma around that decoders will have. */
 static __device__ __forceinline__ void put_corrected(struct look_samples &samples, int x, int y,
-                                                     const unsigned pixels[4])
+                                                     const float pixels[3][8])
 {
+    float *const to =
+        samples.block + (y / 4 * 2 + x / 4) * BLOCK + 2 * y % SIDE * ROW + 2 * x % SIDE;
 #pragma unroll
     for (int down = 0; down < 2; down++) {
-        float seen[2][3];
+        float seen[2][4];
 #pragma unroll
-        for (int i = 0; i < 6; i++) {
-            const float(*const fine)[FINE] = samples.fine[i / 3];
-            seen[i / 3][i % 3] =
-                gf_look_between(fine[y + 1][x + i % 3], fine[y + 2 * down][x + i % 3]);
+        for (int i = 0; i < 8; i += 2) {
+            const float2 near = *(const float2 *)&samples.fine[i / 4][y + 1][x + i % 4],
+                         far = *(const float2 *)&samples.fine[i / 4][y + 2 * down][x + i % 4];
+            seen[i / 4][i % 4] = gf_look_between(near.x, far.x);
+            seen[i / 4][i % 4 + 1] = gf_look_between(near.y, far.y);
         }
 #pragma unroll
-        for (int right = 0; right < 2; right++) {
-            const unsigned pixel = pixels[2 * down + right];
-            const float blue = gf_look_between(seen[0][1], seen[0][2 * right]),
-                        red = gf_look_between(seen[1][1], seen[1][2 * right]);
-            samples.block[(y / 4 * 2 + x / 4) * BLOCK + (2 * y + down) % SIDE * ROW +
-                          (2 * x + right) % SIDE] =
-                gf_look_correct(y_of(pixel), chroma_of(pixel, 0), chroma_of(pixel, 1), blue, red);
+        for (int i = 0; i < 4; i++) {
+            const int own = 1 + i / 2, other = i / 2 + i % 2 * 2;
+            to[down * ROW + i] = gf_look_correct(pixels[0][4 * down + i], pixels[1][4 * down + i],
+                                                 pixels[2][4 * down + i],
+                                                 gf_look_between(seen[0][own], seen[0][other]),
+                                                 gf_look_between(seen[1][own], seen[1][other]));
         }
     }
 }
@@ -124,33 +150,38 @@ static __device__ __forceinline__ void sharpen(struct look_samples &samples)
     }
 }
 
-/* Makes the samples of an MCU of 4:2:0, which begins at a pixel. */
+/* Makes the samples of an MCU of 4:2:0, which begins at a pixel. A lane has two means and their
+ * pixels, and two means of the margin. `left`: the last columns of the MCU's means, which the next
+ * one beside it takes for its first; known: the lane has those of the MCU before. */
 static __device__ __forceinline__ void make_420(const struct encode_picture &picture, int x, int y,
+                                                bool known, float2 &left,
                                                 struct look_samples &samples)
 {
-    const int lane = threadIdx.x % WARP, column = lane % SIDE, row = lane / SIDE;
-    enum { MARGIN = 2, EDGE = 2 * MARGIN * MEAN, AROUND = EDGE + 2 * MARGIN * SIDE };
-    unsigned upper[4], lower[4], outer[4];
-    load_four(picture, x + 2 * column, y + 2 * row, upper);
-    load_four(picture, x + 2 * column, y + 2 * (row + SIDE / 2), lower);
-    put_mean(samples, column + MARGIN, row + MARGIN, upper);
-    put_mean(samples, column + MARGIN, row + MARGIN + SIDE / 2, lower);
+    enum { MARGIN = 2, PAIRS = SIDE / 2 + 1, EDGE = 2 * MARGIN * PAIRS, RIGHT = EDGE + SIDE };
+    const int lane = threadIdx.x % WARP, column = lane % 4 * 2, row = lane / 4;
+    float2 *const line = (float2 *)(samples.mean[0][0] + lane * MEAN);
+    float own[3][8], outer[3][8];
+    load_eight(picture, x + 2 * column, y + 2 * row, own);
+    put_means(samples, column + MARGIN, row + MARGIN, own);
+    if (known && lane < 2 * MEAN)
+        line[0] = left;
 #pragma unroll 1
-    for (int i = lane; i < AROUND; i += WARP) {
-        /* two rows above and two below, then two columns on either side of the rest */
-        const int rest = i - EDGE;
-        int to_x = rest < 0 ? i % MEAN : rest % (2 * MARGIN),
-            to_y = rest < 0 ? i / MEAN : MARGIN + rest / (2 * MARGIN);
-        to_x += rest >= 0 && to_x >= MARGIN ? SIDE : 0;
-        to_y += rest < 0 && to_y >= MARGIN ? SIDE : 0;
-        load_four(picture, x + 2 * (to_x - MARGIN), y + 2 * (to_y - MARGIN), outer);
-        put_mean(samples, to_x, to_y, outer);
+    for (int i = lane; i < (known ? RIGHT : RIGHT + MEAN); i += WARP) {
+        /* two rows above and two below, then the columns to the right and to the left */
+        int to_x = i < RIGHT ? MARGIN + SIDE : 0, to_y = i < RIGHT ? i - EDGE + MARGIN : i - RIGHT;
+        if (i < EDGE) {
+            to_x = MARGIN + i % PAIRS * 2;
+            to_y = i / PAIRS < MARGIN ? i / PAIRS : i / PAIRS + SIDE;
+        }
+        load_eight(picture, x + 2 * (to_x - MARGIN), y + 2 * (to_y - MARGIN), outer);
+        put_means(samples, to_x, to_y, outer);
     }
     __syncwarp();
+    if (lane < 2 * MEAN)
+        left = line[SIDE / 2];
     sharpen(samples);
     __syncwarp();
-    put_corrected(samples, column, row, upper);
-    put_corrected(samples, column, row + SIDE / 2, lower);
+    put_corrected(samples, column, row, own);
 }
 
 /* ---- transforms ---- */
@@ -237,19 +268,20 @@ make_chroma(const struct encode_picture &picture, const struct chunk &chunk, int
     transform(memory, block, there, 1 + b % 2, SHAPE::CHUNK_LUMA + 2 * mcu + b % 2);
 }
 
-/* Transforms four blocks of luma and their chroma. Blocks behind the chunk's last have the pixels
+/* Transforms four blocks of luma and their chroma. next: the group before was the warp's last.
+ * Blocks behind the chunk's last have the pixels
  * that come next, and are not looked at. */
 template <class SHAPE>
 static __device__ __forceinline__ void
-make_group(const struct encode_picture &picture, const struct chunk &chunk, int group,
-           struct look_samples &samples, struct look_memory &memory)
+make_group(const struct encode_picture &picture, const struct chunk &chunk, int group, bool next,
+           float2 &left, struct look_samples &samples, struct look_memory &memory)
 {
     const int lane = threadIdx.x % WARP, slot = GROUP * group + lane / SIDE;
     const int2 place = mcu_place(picture, chunk, slot / SHAPE::LUMA);
     float *const block = samples.block + lane / SIDE * BLOCK;
     unsigned pixels[SIDE];
     if (SHAPE::V == 2) {
-        make_420(picture, place.x * 2 * SIDE, place.y * 2 * SIDE, samples);
+        make_420(picture, place.x * 2 * SIDE, place.y * 2 * SIDE, next && place.x, left, samples);
     } else {
         const int x = (place.x * SHAPE::H + slot % SHAPE::LUMA) * SIDE + lane % SIDE;
 #pragma unroll
@@ -352,8 +384,11 @@ __global__ void __launch_bounds__(ENCODE_THREADS) look_kernel(const struct encod
     if (threadIdx.x < BLOCK_SAMPLES)
         memory.place[memory.look[0].place[threadIdx.x]] = threadIdx.x;
     __syncthreads();
-    for (int i = warp; GROUP * i < chunk.mcus * SHAPE::LUMA; i += WARPS)
-        make_group<SHAPE>(picture, chunk, i, memory.samples[warp], memory);
+    const int groups = (chunk.mcus * SHAPE::LUMA + GROUP - 1) / GROUP,
+              first = groups * warp / WARPS;
+    float2 left = {};
+    for (int i = first; i < groups * (warp + 1) / WARPS; i++)
+        make_group<SHAPE>(picture, chunk, i, i > first, left, memory.samples[warp], memory);
     __syncthreads();
     for (int i = threadIdx.x; i < COUNTS; i += ENCODE_THREADS)
         counts[i] = 0;
