@@ -316,13 +316,21 @@ static __device__ __forceinline__ float busy_of(const struct look_memory &memory
     return sum / (float)SHAPE::LUMA;
 }
 
-/* Quantises the thread's block. All threads call this function, since coefficients come where
- * `ratio` was. */
+static __device__ __forceinline__ void count(unsigned *counts, int run, int value)
+{
+    atomicAdd(counts + run * 16 + __clz(abs(value)) - 16, 1u);
+}
+
+/* Quantises the thread's block and counts its symbols, but that of the first coefficient. All
+ * threads call this function, since coefficients come where `ratio` was. Blocks outside of the
+ * picture have no coefficients but the first. */
 template <class SHAPE>
-static __device__ __forceinline__ void quantise(struct look_memory &memory, bool there)
+static __device__ __forceinline__ void quantise(struct look_memory &memory, bool there,
+                                                bool outside)
 {
     const int slot = threadIdx.x;
     const int component = slot < SHAPE::CHUNK_LUMA ? 0 : 1 + (slot - SHAPE::CHUNK_LUMA) % 2;
+    unsigned *const counts = memory.counts.ac[component > 0];
     float *const ratio = &memory.ratio[0][slot];
     uint16_t chosen[BLOCK_SAMPLES];
     unsigned minus[2], tried[2]; /* from the highest bit on, where signs are shifted in */
@@ -336,34 +344,26 @@ static __device__ __forceinline__ void quantise(struct look_memory &memory, bool
             tried[i / 32] =
                 __funnelshift_l(__float_as_uint(GF_LOOK_ZERO - fabsf(v)), tried[i / 32], 1);
         }
-        k = gf_look_choose(ratio, (uint64_t)(tried[0] & ~0u >> 1) << 32 | tried[1], chosen,
-                           CHUNK_BLOCKS, &memory.look[component], busy_of<SHAPE>(memory, slot));
+        if (!outside)
+            k = gf_look_choose(ratio, (uint64_t)(tried[0] & ~0u >> 1) << 32 | tried[1], chosen,
+                               CHUNK_BLOCKS, &memory.look[component], busy_of<SHAPE>(memory, slot));
     }
     __syncthreads();
     short *const to = memory.coefficients + block_of_thread<SHAPE>(slot) * COEFFICIENTS_PITCH;
     clear_block(to, (short)dc);
-    for (; k; k = chosen[k] & (BLOCK_SAMPLES - 1)) {
+    if (there && k < BLOCK_SAMPLES - 1)
+        atomicAdd(counts + END_OF_BLOCK, 1u);
+    for (int before; k; k = before) {
         const int value = chosen[k] >> GF_LOOK_PLACES;
         const unsigned sign = (k < 32 ? minus[0] : minus[1]) << k % 32 >> 31;
+        before = chosen[k] & (BLOCK_SAMPLES - 1);
         to[k] = (short)(sign ? -value : value);
+        int run = k - before - 1;
+#pragma unroll 1
+        for (; run > 15; run -= 16)
+            atomicAdd(counts + ZERO_RUN, 1u);
+        count(counts, run, value);
     }
-}
-
-/* ---- symbols ---- */
-
-struct symbol_counter {
-};
-
-static __device__ __forceinline__ void put_symbol(struct symbol_counter &, unsigned *counts,
-                                                  int symbol)
-{
-    atomicAdd(counts + symbol, 1u);
-}
-
-static __device__ __forceinline__ void put_value(struct symbol_counter &counter, unsigned *counts,
-                                                 int run, int value)
-{
-    put_symbol(counter, counts, run * 16 + __clz(abs(value)) - 16);
 }
 
 /* ---- the kernel ---- */
@@ -394,7 +394,10 @@ __global__ void __launch_bounds__(ENCODE_THREADS) look_kernel(const struct encod
         counts[i] = 0;
     const int block = block_of_thread<SHAPE>(threadIdx.x);
     const bool there = block < chunk.mcus * SHAPE::BLOCKS;
-    quantise<SHAPE>(memory, there);
+    const int2 place = mcu_place(picture, chunk, block / SHAPE::BLOCKS);
+    quantise<SHAPE>(memory, there,
+                    block % SHAPE::BLOCKS < SHAPE::LUMA &&
+                        is_outside<SHAPE>(picture, place, block % SHAPE::BLOCKS));
     __syncthreads();
     if (has_outside<SHAPE>(picture, chunk)) {
         clear_outside<SHAPE>(picture, chunk, memory.coefficients);
@@ -402,14 +405,10 @@ __global__ void __launch_bounds__(ENCODE_THREADS) look_kernel(const struct encod
     }
     if (threadIdx.x == 0)
         tell_dc<SHAPE>(chunk, memory.coefficients);
-    if (there) {
-        const int table = threadIdx.x >= SHAPE::CHUNK_LUMA;
-        const short *const own = memory.coefficients + block * COEFFICIENTS_PITCH;
-        const int dc = own[0] - dc_before<SHAPE>(chunk, memory.coefficients, block);
-        struct symbol_counter counter;
-        put_value(counter, memory.counts.dc[table], 0, dc);
-        put_ac(counter, memory.counts.ac[table], own);
-    }
+    if (there)
+        count(memory.counts.dc[threadIdx.x >= SHAPE::CHUNK_LUMA], 0,
+              memory.coefficients[block * COEFFICIENTS_PITCH] -
+                  dc_before<SHAPE>(chunk, memory.coefficients, block));
     copy_chunk((const uint4 *)memory.coefficients,
                picture.coefficients + (size_t)chunk.number * CHUNK_VECTORS);
     __syncthreads();
