@@ -9,6 +9,9 @@ enum { SIDE = GF_LOOK_SIDE, GROUP = 4 };
 /* The distance between rows and between blocks of samples: rows and columns have no bank
  * conflicts. */
 enum { ROW = SIDE + 1, BLOCK = SIDE * ROW };
+/* The distance between rows of `ratio`: eight lanes that store a row of frequencies of one block
+ * take turns twice, not eight times. */
+enum { RATIO_PITCH = CHUNK_BLOCKS + 4 };
 /* Of an MCU of 4:2:0, the samples of chroma with those around it. */
 enum { FINE = SIDE + 2, MEAN = SIDE + 4 };
 
@@ -21,13 +24,13 @@ struct alignas(8) look_samples {
     float fine[2][FINE][FINE];
 };
 
-/* Of arrays with CHUNK_BLOCKS columns, column i belongs to the block that thread i quantises. */
+/* Column i of `ratio` and `busy` belongs to the block that thread i quantises. */
 struct look_memory {
     struct gf_look look[3];
     unsigned char place[BLOCK_SAMPLES]; /* the place in the zigzag order of element 8 * u + v */
     float busy[CHUNK_BLOCKS];
     union {
-        float ratio[BLOCK_SAMPLES][CHUNK_BLOCKS];
+        float ratio[BLOCK_SAMPLES][RATIO_PITCH];
         alignas(16) short coefficients[CHUNK_BLOCKS * COEFFICIENTS_PITCH];
     };
     union {
@@ -339,14 +342,14 @@ static __device__ __forceinline__ void quantise(struct look_memory &memory, bool
         dc = gf_look_round(*ratio);
 #pragma unroll
         for (int i = 0; i < BLOCK_SAMPLES; i++) {
-            const float v = ratio[i * CHUNK_BLOCKS];
+            const float v = ratio[i * RATIO_PITCH];
             minus[i / 32] = __funnelshift_l(__float_as_uint(v), minus[i / 32], 1);
             tried[i / 32] =
                 __funnelshift_l(__float_as_uint(GF_LOOK_ZERO - fabsf(v)), tried[i / 32], 1);
         }
         if (!outside)
             k = gf_look_choose(ratio, (uint64_t)(tried[0] & ~0u >> 1) << 32 | tried[1], chosen,
-                               CHUNK_BLOCKS, &memory.look[component], busy_of<SHAPE>(memory, slot));
+                               RATIO_PITCH, &memory.look[component], busy_of<SHAPE>(memory, slot));
     }
     __syncthreads();
     short *const to = memory.coefficients + block_of_thread<SHAPE>(slot) * COEFFICIENTS_PITCH;
