@@ -24,10 +24,16 @@ struct alignas(8) look_samples {
     float fine[2][FINE][FINE];
 };
 
+/* What becomes of an element of a transformed block. */
+struct alignas(8) look_step {
+    float reciprocal;
+    int to; /* the offset of its row in `ratio`, in bytes */
+};
+
 /* Column i of `ratio` and `busy` belongs to the block that thread i quantises. */
 struct look_memory {
     struct gf_look look[3];
-    unsigned char place[BLOCK_SAMPLES]; /* the place in the zigzag order of element 8 * u + v */
+    struct look_step step[3][BLOCK_SAMPLES]; /* of element 8 * u + v */
     float busy[CHUNK_BLOCKS];
     union {
         float ratio[BLOCK_SAMPLES][RATIO_PITCH];
@@ -195,8 +201,9 @@ static __device__ __forceinline__ void make_420(const struct encode_picture &pic
 static __device__ __forceinline__ void transform(struct look_memory &memory, float *block,
                                                  bool there, int component, int slot)
 {
-    const struct gf_look &look = memory.look[component];
     const int lane = threadIdx.x % SIDE;
+    const struct look_step *const step = memory.step[component] + lane;
+    char *const column = (char *)&memory.ratio[0][slot];
     float from[SIDE], to[SIDE];
     __syncwarp();
     if (there) {
@@ -215,10 +222,8 @@ static __device__ __forceinline__ void transform(struct look_memory &memory, flo
             from[i] = block[lane * ROW + i];
         gf_look_dct(from, to, 1);
 #pragma unroll
-        for (int i = 0; i < SIDE; i++) {
-            const int place = memory.place[SIDE * i + lane];
-            memory.ratio[place][slot] = to[i] * look.reciprocal[place];
-        }
+        for (int i = 0; i < SIDE; i++)
+            *(float *)(column + step[SIDE * i].to) = to[i] * step[SIDE * i].reciprocal;
     }
     __syncwarp();
 }
@@ -384,8 +389,11 @@ __global__ void __launch_bounds__(ENCODE_THREADS) look_kernel(const struct encod
     for (int i = threadIdx.x; i < (int)(sizeof memory.look / sizeof(unsigned)); i += ENCODE_THREADS)
         ((unsigned *)memory.look)[i] = look[i];
     __syncthreads();
-    if (threadIdx.x < BLOCK_SAMPLES)
-        memory.place[memory.look[0].place[threadIdx.x]] = threadIdx.x;
+    for (int i = threadIdx.x; i < 3 * BLOCK_SAMPLES; i += ENCODE_THREADS) {
+        const int component = i / BLOCK_SAMPLES, k = i % BLOCK_SAMPLES;
+        memory.step[component][memory.look[0].place[k]] = {memory.look[component].reciprocal[k],
+                                                           k * (int)sizeof memory.ratio[0]};
+    }
     __syncthreads();
     const int groups = (chunk.mcus * SHAPE::LUMA + GROUP - 1) / GROUP,
               first = groups * warp / WARPS;
