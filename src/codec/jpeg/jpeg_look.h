@@ -31,6 +31,16 @@ struct gf_look {
     uint8_t place[GF_LOOK_BLOCK];            /* the element of a place in the zigzag order */
 };
 
+/* Returns a * b + c where a * b is exact: one instruction of the device, with the same result. */
+GF_LOOK_FORMULA float gf_look_add_exact(float a, float b, float c)
+{
+#ifdef __CUDA_ARCH__
+    return fmaf(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
 /* ---- samples ---- */
 
 /* Y, Cb and Cr, less 128, of R, G and B. */
@@ -41,12 +51,12 @@ GF_LOOK_FORMULA float gf_look_y(float r, float g, float b)
 
 GF_LOOK_FORMULA float gf_look_cb(float r, float g, float b)
 {
-    return 0.5f * b - 0.168735892f * r - 0.331264108f * g;
+    return gf_look_add_exact(0.5f, b, -(0.168735892f * r)) - 0.331264108f * g;
 }
 
 GF_LOOK_FORMULA float gf_look_cr(float r, float g, float b)
 {
-    return 0.5f * r - 0.418687589f * g - 0.081312411f * b;
+    return gf_look_add_exact(0.5f, r, -(0.418687589f * g)) - 0.081312411f * b;
 }
 
 /* Keeps what is added to a sample within what decoders have. */
@@ -71,13 +81,14 @@ GF_LOOK_FORMULA float gf_look_upright(float above, float row, float below)
 
 GF_LOOK_FORMULA float gf_look_fine(float mean, float before, float here, float after)
 {
-    return gf_look_sample(2.0f * mean - ((before + after) + 6.0f * here) * (1.0f / 64));
+    return gf_look_sample(
+        gf_look_add_exact((before + after) + 6.0f * here, -1.0f / 64, 2.0f * mean));
 }
 
 /* Between two samples of chroma, as decoders interpolate. */
 GF_LOOK_FORMULA float gf_look_between(float near, float far)
 {
-    return 0.75f * near + 0.25f * far;
+    return gf_look_add_exact(0.25f, far, 0.75f * near);
 }
 
 /* Corrects luma for what chroma at half the size changes: so that the pixel is as bright as it was
@@ -95,7 +106,8 @@ GF_LOOK_FORMULA float gf_look_correct(float y, float cb, float cr, float seen_cb
     const float lost = 0.2126f * ((r - seen_r) * (r + seen_r)) +
                        0.7152f * ((g - seen_g) * (g + seen_g)) +
                        0.0722f * ((b - seen_b) * (b + seen_b));
-    const float slope = 2.0f * ((0.2126f * seen_r + 0.7152f * seen_g + 0.0722f * seen_b) + bias);
+    const float slope =
+        (2.0f * 0.2126f * seen_r + 2.0f * 0.7152f * seen_g + 2.0f * 0.0722f * seen_b) + 2.0f * bias;
     return gf_look_sample(y + gf_limited(gf_quotient(lost, slope), -most, most));
 }
 
