@@ -22,7 +22,8 @@ static __device__ __forceinline__ int find_picture(const struct encode_group &gr
     int begun = 0;
     for (int i = 0; i < group.count; i += WARP) {
         const int lane = i + (int)(threadIdx.x % WARP);
-        const bool has = lane < group.count && group.pictures[lane].first_chunk <= blockIdx.x;
+        const bool has = lane < group.count &&
+                         group.pictures[lane].first_chunk <= group.first_chunk + blockIdx.x;
         begun += __popc(__ballot_sync(~0u, has));
     }
     return begun - 1;
@@ -33,7 +34,7 @@ static __device__ __forceinline__ struct chunk find_chunk(const struct encode_gr
                                                           const struct encode_picture &picture)
 {
     struct chunk chunk;
-    chunk.number = blockIdx.x - picture.first_chunk;
+    chunk.number = group.first_chunk + blockIdx.x - picture.first_chunk;
     chunk.first_mcu = chunk.number * SHAPE::CHUNK_MCUS;
     chunk.mcus = min(SHAPE::CHUNK_MCUS, picture.mcus - chunk.first_mcu);
     chunk.last = chunk.first_mcu + chunk.mcus == picture.mcus;
