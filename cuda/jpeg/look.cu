@@ -195,11 +195,12 @@ static __device__ __forceinline__ void make_420(const struct encode_picture &pic
 
 /* ---- transforms ---- */
 
-/* Transforms a block: each of eight lanes has a column and then a row. The results are in
- * quantisers, in column `slot` of `ratio`. All lanes call this function; those of blocks that are
- * not there take no part. */
-static __device__ __forceinline__ void transform(struct look_memory &memory, float *block,
-                                                 bool there, int component, int slot)
+/* Transforms samples, whose rows are `pitch` apart, by way of `block`: each of eight lanes has a
+ * column and then a row. The results are in quantisers, in column `slot` of `ratio`. All lanes call
+ * this function; those of blocks that are not there take no part. */
+static __device__ __forceinline__ void transform(struct look_memory &memory, const float *samples,
+                                                 int pitch, float *block, bool there, int component,
+                                                 int slot)
 {
     const int lane = threadIdx.x % SIDE;
     const struct look_step *const step = memory.step[component] + lane;
@@ -209,7 +210,7 @@ static __device__ __forceinline__ void transform(struct look_memory &memory, flo
     if (there) {
 #pragma unroll
         for (int i = 0; i < SIDE; i++)
-            from[i] = block[i * ROW + lane];
+            from[i] = samples[i * pitch + lane];
         gf_look_dct(from, to, 1);
 #pragma unroll
         for (int i = 0; i < SIDE; i++)
@@ -256,24 +257,22 @@ make_chroma(const struct encode_picture &picture, const struct chunk &chunk, int
         for (int c = 0; c < 2; c++) {
             for (int y = 0; y < SIDE; y++)
                 block[y * ROW + x] = chroma_of(pixels[y], c);
-            transform(memory, block, true, 1 + c, SHAPE::CHUNK_LUMA + (GROUP * group + b) * 2 + c);
+            transform(memory, block, ROW, block, true, 1 + c,
+                      SHAPE::CHUNK_LUMA + (GROUP * group + b) * 2 + c);
         }
         return;
     }
     const int mcu = SHAPE::V == 2 ? group : 2 * group + b / 2;
     const int2 place = mcu_place(picture, chunk, mcu);
-    const bool there = SHAPE::V == 1 || b < 2;
-    for (int y = 0; there && y < SIDE; y++) {
-        if (SHAPE::V == 2) {
-            block[y * ROW + x] = samples.fine[b][y + 1][x + 1];
-            continue;
-        }
+    for (int y = 0; SHAPE::V == 1 && y < SIDE; y++) {
         const int column = 2 * (place.x * SIDE + x), row = place.y * SIDE + y;
         const float left = chroma_of(pixel_at<3>(picture, column, row), b % 2),
                     right = chroma_of(pixel_at<3>(picture, column + 1, row), b % 2);
         block[y * ROW + x] = gf_look_mean(left, right, left, right);
     }
-    transform(memory, block, there, 1 + b % 2, SHAPE::CHUNK_LUMA + 2 * mcu + b % 2);
+    transform(memory, SHAPE::V == 1 ? block : &samples.fine[b % 2][1][1],
+              SHAPE::V == 1 ? (int)ROW : (int)FINE, block, SHAPE::V == 1 || b < 2, 1 + b % 2,
+              SHAPE::CHUNK_LUMA + 2 * mcu + b % 2);
 }
 
 /* Transforms four blocks of luma and their chroma. next: the group before was the warp's last.
@@ -304,7 +303,7 @@ make_group(const struct encode_picture &picture, const struct chunk &chunk, int 
     const float busy = find_busy(block);
     if (lane % SIDE == 0)
         memory.busy[slot] = busy;
-    transform(memory, block, true, 0, slot);
+    transform(memory, block, ROW, block, true, 0, slot);
     if (SHAPE::COMPONENTS == 3)
         make_chroma<SHAPE>(picture, chunk, group, pixels, samples, memory);
 }
