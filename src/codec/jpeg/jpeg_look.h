@@ -214,9 +214,12 @@ GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint64_t tried, uint16_t *chose
     /* Earlier values from which the next may go on, each with less bits than those behind it: one
      * that is nearer and has no more bits is better, so that few remain. `ratio` has their bits. */
     uint64_t open = 0;
+    float next = fabsf(ratio[(GF_LOOK_BLOCK - 1 - gf_look_last(tried | 1)) * apart]);
     while (tried) {
         const int rest = gf_look_last(tried), k = GF_LOOK_BLOCK - 1 - rest;
-        const float exact = fabsf(ratio[k * apart]);
+        const float exact = next;
+        tried ^= (uint64_t)1 << rest;
+        next = fabsf(ratio[(GF_LOOK_BLOCK - 1 - gf_look_last(tried | 1)) * apart]);
         const int rounded = (int)(exact + GF_LOOK_ROUND),
                   most = rounded < GF_LOOK_MOST ? rounded : GF_LOOK_MOST;
         /* the number, and the one below it */
@@ -256,7 +259,6 @@ GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint64_t tried, uint16_t *chose
         }
         before = k;
         cost = least;
-        tried ^= (uint64_t)1 << rest;
     }
     return last;
 }
