@@ -22,7 +22,8 @@ static __device__ __forceinline__ int find_picture(const struct encode_group &gr
     int begun = 0;
     for (int i = 0; i < group.count; i += WARP) {
         const int lane = i + (int)(threadIdx.x % WARP);
-        const bool has = lane < group.count && group.pictures[lane].first_chunk <= blockIdx.x;
+        const bool has = lane < group.count &&
+                         group.pictures[lane].first_chunk <= group.first_chunk + blockIdx.x;
         begun += __popc(__ballot_sync(~0u, has));
     }
     return begun - 1;
@@ -33,7 +34,7 @@ static __device__ __forceinline__ struct chunk find_chunk(const struct encode_gr
                                                           const struct encode_picture &picture)
 {
     struct chunk chunk;
-    chunk.number = blockIdx.x - picture.first_chunk;
+    chunk.number = group.first_chunk + blockIdx.x - picture.first_chunk;
     chunk.first_mcu = chunk.number * SHAPE::CHUNK_MCUS;
     chunk.mcus = min(SHAPE::CHUNK_MCUS, picture.mcus - chunk.first_mcu);
     chunk.last = chunk.first_mcu + chunk.mcus == picture.mcus;
@@ -114,6 +115,15 @@ static __device__ void clear_block(short *block, short dc)
     block[0] = dc;
 }
 
+/* Whether a luma block of an MCU is to the right of or below the picture's blocks. */
+template <class SHAPE>
+static __device__ __forceinline__ bool is_outside(const struct encode_picture &picture, int2 place,
+                                                  int block)
+{
+    return 8 * (place.x * SHAPE::H + block % SHAPE::H) >= picture.width ||
+           8 * (place.y * SHAPE::V + block / SHAPE::H) >= picture.height;
+}
+
 template <class SHAPE>
 static __device__ void clear_outside(const struct encode_picture &picture,
                                      const struct chunk &chunk, short *coefficients)
@@ -123,9 +133,8 @@ static __device__ void clear_outside(const struct encode_picture &picture,
         return;
     const int2 place = mcu_place(picture, chunk, mcu);
     for (int i = 1; i < SHAPE::LUMA; i++) {
-        const int x = place.x * SHAPE::H + i % SHAPE::H, y = place.y * SHAPE::V + i / SHAPE::H;
         short *const block = coefficients + (mcu * SHAPE::BLOCKS + i) * COEFFICIENTS_PITCH;
-        if (8 * x >= picture.width || 8 * y >= picture.height)
+        if (is_outside<SHAPE>(picture, place, i))
             clear_block(block, block[-COEFFICIENTS_PITCH]);
     }
 }

@@ -122,9 +122,9 @@ struct chunk_state {
 struct encode_group {
     const struct encode_picture *pictures;
     int count;
-    unsigned chunks;
-    struct chunk_state *states; /* zeroed */
-    uint64_t *sizes;            /* the sizes of the scans, in the order of the pictures */
+    unsigned first_chunk, chunks; /* the number of the first one, and how many they are */
+    struct chunk_state *states;   /* zeroed */
+    uint64_t *sizes;              /* the sizes of the scans, in the order of the pictures */
 };
 
 /* Scans that are copied to host memory. Each begins at the next multiple of SCAN_ALIGNMENT after
@@ -133,7 +133,7 @@ enum { SCAN_ALIGNMENT = 256 };
 struct scan_delivery {
     const struct encode_picture *pictures;
     const uint64_t *sizes; /* a scan is not copied if its size exceeds the picture's capacity */
-    int count;
+    int first, count;      /* of the pictures that are copied */
     unsigned char *to;
     uint64_t room;        /* the bytes of room at `to`; scans that exceed it are not copied */
     uint64_t *host_sizes; /* a copy of `sizes` in host memory */

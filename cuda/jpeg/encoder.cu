@@ -48,7 +48,7 @@ static __device__ uint64_t room_before(const struct scan_delivery &delivery, int
 static __global__ void __launch_bounds__(DELIVER_THREADS)
     deliver_kernel(const struct scan_delivery delivery)
 {
-    const int index = blockIdx.y;
+    const int index = delivery.first + (int)blockIdx.y;
     const uint64_t start = room_before(delivery, index), size = delivered_size(delivery, index);
     if (blockIdx.x == 0 && threadIdx.x == 0)
         delivery.host_sizes[index] = delivery.sizes[index];
@@ -82,6 +82,10 @@ cudaError_t gf_jpeg_deliver_launch(const struct scan_delivery *delivery, cudaStr
 
 enum { QUALITIES = 101 };
 
+/* Pictures of a shape are encoded in parts of so many chunks or more, so that the scans of a part
+ * cross to the host while the next one is encoded. */
+enum { PARTS = 8, PART_CHUNKS = 4096 };
+
 /* A picture of the group. */
 struct jpeg_part : encoder_part {
     int shape;
@@ -104,9 +108,10 @@ struct gf_jpeg_encoder : encoder<jpeg_part> {
     int first_own;
     struct gf_jpeg_own_codes *own;
     struct code_tables *device_symbols;
-    /* The stream on which a round of several pictures is delivered, and what it waits for. Scans
-     * cross to the host while another thread's group is being encoded: with priority, since blocks
-     * of a kernel otherwise wait until all blocks of those launched before have begun. */
+    /* The stream on which parts of a round of several pictures get codes of their own and are
+     * delivered, and what it waits for. That happens while the next part or another thread's group
+     * is being encoded: with priority, since blocks of a kernel otherwise wait until all blocks of
+     * those launched before have begun. */
     cudaStream_t urgent;
     cudaEvent_t encoded;
 };
@@ -202,7 +207,7 @@ static int lay_out_shape(struct gf_jpeg_encoder *encoder,
 }
 
 /* Divides the device's memory: descriptions of the pictures, sizes, states of the chunks, numbers
- * of symbols, scans, coefficients. Returns the bytes of the states. */
+ * of symbols, scans, coefficients. Returns the bytes that begin as zeros: states and numbers. */
 static uint64_t lay_out(struct gf_jpeg_encoder *encoder,
                         const struct gf_jpeg_encode_picture *pictures, int count)
 {
@@ -239,94 +244,84 @@ static uint64_t lay_out(struct gf_jpeg_encoder *encoder,
         picture->stated = encoder->own + encoder->indices[i];
         *picture->stated = {};
     }
-    return chunks * sizeof *states;
+    const struct code_tables *const end =
+        encoder->device_symbols + (encoder->placed - encoder->first_own);
+    return (uint64_t)((const char *)end - (const char *)encoder->groups[0].states);
 }
 
-/* Launches a step of pictures of the shapes from `first` on. */
-static enum gf_status launch_shapes(const struct gf_jpeg_encoder *encoder, int first,
-                                    cudaError_t (*step)(int shape, const struct encode_group *group,
-                                                        cudaStream_t stream),
-                                    struct gf_error *error)
-{
-    for (int shape = first; shape < first + SHAPES; shape++) {
-        const struct encode_group *const group = encoder->groups + shape;
-        if (group->count)
-            GF_CUDA_TRY(step(shape, group, encoder->stream), encoder->device, error);
-    }
-    return GF_OK;
-}
-
-/* Encodes the pictures with codes of their own. */
-static enum gf_status launch_own(struct gf_jpeg_encoder *encoder, struct gf_error *error)
-{
-    const size_t count = (size_t)(encoder->placed - encoder->first_own);
-    CODER_TRY(encoder, cudaMemsetAsync(encoder->device_symbols, 0,
-                                       count * sizeof *encoder->device_symbols, encoder->stream));
-    GF_TRY(launch_shapes(encoder, SHAPES, gf_jpeg_look_launch, error));
-    GF_TRY(launch_shapes(encoder, SHAPES, gf_jpeg_codes_launch, error));
-    return launch_shapes(encoder, SHAPES, gf_jpeg_encode_launch, error);
-}
-
-static enum gf_status launch(struct gf_jpeg_encoder *encoder, uint64_t states,
-                             struct gf_error *error)
-{
-    GF_CUDA_TRY(cudaMemcpyAsync(encoder->memory, encoder->pictures,
-                                (size_t)encoder->placed * sizeof *encoder->pictures,
-                                cudaMemcpyHostToDevice, encoder->stream),
-                encoder->device, error);
-    GF_CUDA_TRY(coder_mark(encoder, 0, encoder->stream), encoder->device, error);
-    GF_CUDA_TRY(cudaMemsetAsync(encoder->groups[0].states, 0, states, encoder->stream),
-                encoder->device, error);
-    GF_TRY(launch_shapes(encoder, 0, gf_jpeg_encode_launch, error));
-    if (encoder->first_own < encoder->placed)
-        GF_TRY(launch_own(encoder, error));
-    GF_CUDA_TRY(coder_mark(encoder, 1, encoder->stream), encoder->device, error);
-    return GF_OK;
-}
-
-static enum gf_status open_urgent(struct gf_jpeg_encoder *encoder, struct gf_error *error)
-{
-    int lowest = 0, highest = 0;
-    if (!encoder->encoded)
-        GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->encoded, cudaEventDisableTiming),
-                    encoder->device, error);
-    GF_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&lowest, &highest), encoder->device, error);
-    GF_CUDA_TRY(cudaStreamCreateWithPriority(&encoder->urgent, cudaStreamNonBlocking, highest),
-                encoder->device, error);
-    return GF_OK;
-}
-
-/* Sets *stream to the one on which the round is delivered, after all that has been launched. A
- * picture alone does without priority, for which the context needs a further connection to the
- * device. */
+/* Sets *stream to the one on which parts are delivered, after all that has been launched. A picture
+ * alone does without priority, for which the context needs a further connection to the device. */
 static enum gf_status stream_of_delivery(struct gf_jpeg_encoder *encoder, cudaStream_t *stream,
                                          struct gf_error *error)
 {
+    int lowest = 0, highest = 0;
     *stream = encoder->stream;
     if (encoder->placed == 1)
         return GF_OK;
-    if (!encoder->urgent)
-        GF_TRY(open_urgent(encoder, error));
-    GF_CUDA_TRY(cudaEventRecord(encoder->encoded, encoder->stream), encoder->device, error);
-    GF_CUDA_TRY(cudaStreamWaitEvent(encoder->urgent, encoder->encoded, 0), encoder->device, error);
+    if (!encoder->encoded)
+        CODER_TRY(encoder, cudaEventCreateWithFlags(&encoder->encoded, cudaEventDisableTiming));
+    if (!encoder->urgent) {
+        CODER_TRY(encoder, cudaDeviceGetStreamPriorityRange(&lowest, &highest));
+        CODER_TRY(encoder,
+                  cudaStreamCreateWithPriority(&encoder->urgent, cudaStreamNonBlocking, highest));
+    }
+    CODER_TRY(encoder, cudaEventRecord(encoder->encoded, encoder->stream));
+    CODER_TRY(encoder, cudaStreamWaitEvent(encoder->urgent, encoder->encoded, 0));
     *stream = encoder->urgent;
     return GF_OK;
 }
 
-/* Makes the device append the new scans to the scans in host memory, and waits for the device. */
-static enum gf_status deliver(struct gf_jpeg_encoder *encoder, struct gf_error *error)
+/* Makes the device append new scans to the scans in host memory. */
+static enum gf_status deliver(struct gf_jpeg_encoder *encoder, int first, int count,
+                              cudaStream_t stream, struct gf_error *error)
 {
     const struct scan_delivery delivery = {(const struct encode_picture *)encoder->memory,
                                            encoder->device_sizes,
-                                           encoder->placed,
+                                           first,
+                                           count,
                                            encoder->coded.data + encoder->coded_used,
                                            encoder->coded.size - encoder->coded_used,
                                            encoder->sizes};
-    cudaStream_t stream;
-    GF_TRY(stream_of_delivery(encoder, &stream, error));
-    GF_CUDA_TRY(gf_jpeg_deliver_launch(&delivery, stream), encoder->device, error);
-    GF_CUDA_TRY(coder_mark(encoder, 2, stream), encoder->device, error);
-    GF_CUDA_TRY(gf_cuda_sleep(stream, encoder->ended), encoder->device, error);
+    CODER_TRY(encoder, coder_mark(encoder, 1, stream));
+    CODER_TRY(encoder, gf_jpeg_deliver_launch(&delivery, stream));
+    CODER_TRY(encoder, coder_mark(encoder, 2, stream));
+    return GF_OK;
+}
+
+/* Encodes and delivers all parts of the round. Pictures with codes of their own need three kernels,
+ * of which the first one takes longest. Sets *stream to the one that ends last. */
+static enum gf_status launch(struct gf_jpeg_encoder *encoder, uint64_t zeros, cudaStream_t *stream,
+                             struct gf_error *error)
+{
+    CODER_TRY(encoder, cudaMemcpyAsync(encoder->memory, encoder->pictures,
+                                       (size_t)encoder->placed * sizeof *encoder->pictures,
+                                       cudaMemcpyHostToDevice, encoder->stream));
+    CODER_TRY(encoder, coder_mark(encoder, 0, encoder->stream));
+    CODER_TRY(encoder, cudaMemsetAsync(encoder->groups[0].states, 0, zeros, encoder->stream));
+    for (int shape = 0, begin = 0; shape < ALL_SHAPES; begin += encoder->groups[shape++].count) {
+        const struct encode_group *const group = encoder->groups + shape;
+        const struct encode_picture *const pictures = encoder->pictures + begin;
+        const int parts = min(min((int)(group->chunks / PART_CHUNKS) + 1, PARTS), group->count);
+        for (int i = 0; i < parts; i++) {
+            const int first = group->count * i / parts, end = group->count * (i + 1) / parts;
+            struct encode_group part = *group;
+            part.pictures += first;
+            part.sizes += first;
+            part.count = end - first;
+            part.first_chunk = pictures[first].first_chunk;
+            part.states += part.first_chunk;
+            part.chunks =
+                (i + 1 < parts ? pictures[end].first_chunk : group->chunks) - part.first_chunk;
+            CODER_TRY(encoder, (shape < SHAPES ? gf_jpeg_encode_launch : gf_jpeg_look_launch)(
+                                   shape, &part, encoder->stream));
+            GF_TRY(stream_of_delivery(encoder, stream, error));
+            if (shape >= SHAPES) {
+                CODER_TRY(encoder, gf_jpeg_codes_launch(shape, &part, *stream));
+                CODER_TRY(encoder, gf_jpeg_encode_launch(shape, &part, *stream));
+            }
+            GF_TRY(deliver(encoder, begin + first, part.count, *stream, error));
+        }
+    }
     return GF_OK;
 }
 
@@ -377,14 +372,16 @@ static enum gf_status run_round(struct gf_jpeg_encoder *encoder,
                                 uint64_t bytes, struct gf_error *error)
 {
     GF_TRY(coder_reserve(encoder, bytes, encoder->placed, error));
-    const uint64_t states = lay_out(encoder, pictures, count);
+    const uint64_t zeros = lay_out(encoder, pictures, count);
     GF_TRY(reserve_coded(encoder, encoder->coded_used + room_for_scans(encoder, false), error));
-    GF_TRY(launch(encoder, states, error));
-    GF_TRY(deliver(encoder, error));
+    cudaStream_t stream = encoder->stream;
+    GF_TRY(launch(encoder, zeros, &stream, error));
+    CODER_TRY(encoder, gf_cuda_sleep(stream, encoder->ended));
     const uint64_t room = encoder->coded_used + room_for_scans(encoder, true);
     if (room > encoder->coded.size) {
         GF_TRY(reserve_coded(encoder, room, error));
-        GF_TRY(deliver(encoder, error));
+        GF_TRY(deliver(encoder, 0, encoder->placed, stream, error));
+        CODER_TRY(encoder, gf_cuda_sleep(stream, encoder->ended));
     }
     note_scans(encoder);
     return coder_add_times(encoder, error);

@@ -9,11 +9,14 @@ enum { SIDE = GF_LOOK_SIDE, GROUP = 4 };
 /* The distance between rows and between blocks of samples: rows and columns have no bank
  * conflicts. */
 enum { ROW = SIDE + 1, BLOCK = SIDE * ROW };
+/* The distance between rows of `ratio`: eight lanes that store a row of frequencies of one block
+ * take turns twice, not eight times. */
+enum { RATIO_PITCH = CHUNK_BLOCKS + 4 };
 /* Of an MCU of 4:2:0, the samples of chroma with those around it. */
 enum { FINE = SIDE + 2, MEAN = SIDE + 4 };
 
 /* The samples that a warp works on. */
-struct look_samples {
+struct alignas(8) look_samples {
     union {
         float block[GROUP * BLOCK];
         float mean[2][MEAN][MEAN];
@@ -21,13 +24,19 @@ struct look_samples {
     float fine[2][FINE][FINE];
 };
 
-/* Of arrays with CHUNK_BLOCKS columns, column i belongs to the block that thread i quantises. */
+/* What becomes of an element of a transformed block. */
+struct alignas(8) look_step {
+    float reciprocal;
+    int to; /* the offset of its row in `ratio`, in bytes */
+};
+
+/* Column i of `ratio` and `busy` belongs to the block that thread i quantises. */
 struct look_memory {
     struct gf_look look[3];
-    unsigned char place[BLOCK_SAMPLES]; /* the place in the zigzag order of element 8 * u + v */
+    struct look_step step[3][BLOCK_SAMPLES]; /* of element 8 * u + v */
     float busy[CHUNK_BLOCKS];
     union {
-        float ratio[BLOCK_SAMPLES][CHUNK_BLOCKS];
+        float ratio[BLOCK_SAMPLES][RATIO_PITCH];
         alignas(16) short coefficients[CHUNK_BLOCKS * COEFFICIENTS_PITCH];
     };
     union {
@@ -54,54 +63,80 @@ static __device__ __forceinline__ unsigned pixel_at(const struct encode_picture 
 
 static __device__ __forceinline__ float y_of(unsigned pixel)
 {
-    return gf_look_y((float)(pixel & 255), (float)(pixel >> 8 & 255), (float)(pixel >> 16));
+    return gf_look_y((float)(pixel & 255), (float)(pixel >> 8 & 255), (float)(pixel >> 16 & 255));
 }
 
 static __device__ __forceinline__ float chroma_of(unsigned pixel, int red)
 {
-    const float r = (float)(pixel & 255), g = (float)(pixel >> 8 & 255), b = (float)(pixel >> 16);
+    const float r = (float)(pixel & 255), g = (float)(pixel >> 8 & 255),
+                b = (float)(pixel >> 16 & 255);
     return red ? gf_look_cr(r, g, b) : gf_look_cb(r, g, b);
 }
 
-/* Stores the mean chroma of 2 x 2 pixels. */
-static __device__ __forceinline__ void put_mean(struct look_samples &samples, int x, int y,
-                                                const unsigned pixels[4])
+/* Loads Y, Cb and Cr of two rows of four pixels, from a column on that is divisible by 4. */
+static __device__ __forceinline__ void load_eight(const struct encode_picture &picture, int x,
+                                                  int y, float to[3][8])
 {
+    const bool words = x >= 0 && y >= 0 && x + 4 <= picture.width && y + 2 <= picture.height &&
+                       ((uintptr_t)picture.pixels | picture.pitch) % sizeof(unsigned) == 0;
+    const unsigned char *from =
+        picture.pixels + (ptrdiff_t)y * (ptrdiff_t)picture.pitch + (ptrdiff_t)3 * x;
+    unsigned pixels[8]; /* with the next red in the highest bits */
 #pragma unroll
-    for (int c = 0; c < 2; c++)
-        samples.mean[c][y][x] = gf_look_mean(chroma_of(pixels[0], c), chroma_of(pixels[1], c),
-                                             chroma_of(pixels[2], c), chroma_of(pixels[3], c));
+    for (int i = 0; words && i < 8; i += 4, from += picture.pitch) {
+        const unsigned *const three = (const unsigned *)from;
+        const unsigned a = __ldg(three), b = __ldg(three + 1), c = __ldg(three + 2);
+        pixels[i] = a;
+        pixels[i + 1] = __funnelshift_r(a, b, 24);
+        pixels[i + 2] = __funnelshift_r(b, c, 16);
+        pixels[i + 3] = c >> 8;
+    }
+#pragma unroll
+    for (int i = 0; !words && i < 8; i++)
+        pixels[i] = pixel_at<3>(picture, x + i % 4, y + i / 4);
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        to[0][i] = y_of(pixels[i]);
+        to[1][i] = chroma_of(pixels[i], 0);
+        to[2][i] = chroma_of(pixels[i], 1);
+    }
 }
 
-static __device__ __forceinline__ void load_four(const struct encode_picture &picture, int x, int y,
-                                                 unsigned pixels[4])
+/* Stores the mean chroma of twice 2 x 2 pixels. */
+static __device__ __forceinline__ void put_means(struct look_samples &samples, int x, int y,
+                                                 const float pixels[3][8])
 {
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        pixels[i] = pixel_at<3>(picture, x + i % 2, y + i / 2);
+    for (int c = 0; c < 2; c++) {
+        const float *const of = pixels[1 + c];
+        *(float2 *)&samples.mean[c][y][x] = make_float2(gf_look_mean(of[0], of[1], of[4], of[5]),
+                                                        gf_look_mean(of[2], of[3], of[6], of[7]));
+    }
 }
 
-/* Stores luma of four pixels, corrected by the chroma around that decoders will have. */
+/* Stores luma of pixels, corrected by the chroma around that decoders will have. */
 static __device__ __forceinline__ void put_corrected(struct look_samples &samples, int x, int y,
-                                                     const unsigned pixels[4])
+                                                     const float pixels[3][8])
 {
+    float *const to =
+        samples.block + (y / 4 * 2 + x / 4) * BLOCK + 2 * y % SIDE * ROW + 2 * x % SIDE;
 #pragma unroll
     for (int down = 0; down < 2; down++) {
-        float seen[2][3];
+        float seen[2][4];
 #pragma unroll
-        for (int i = 0; i < 6; i++) {
-            const float(*const fine)[FINE] = samples.fine[i / 3];
-            seen[i / 3][i % 3] =
-                gf_look_between(fine[y + 1][x + i % 3], fine[y + 2 * down][x + i % 3]);
+        for (int i = 0; i < 8; i += 2) {
+            const float2 near = *(const float2 *)&samples.fine[i / 4][y + 1][x + i % 4],
+                         far = *(const float2 *)&samples.fine[i / 4][y + 2 * down][x + i % 4];
+            seen[i / 4][i % 4] = gf_look_between(near.x, far.x);
+            seen[i / 4][i % 4 + 1] = gf_look_between(near.y, far.y);
         }
 #pragma unroll
-        for (int right = 0; right < 2; right++) {
-            const unsigned pixel = pixels[2 * down + right];
-            const float blue = gf_look_between(seen[0][1], seen[0][2 * right]),
-                        red = gf_look_between(seen[1][1], seen[1][2 * right]);
-            samples.block[(y / 4 * 2 + x / 4) * BLOCK + (2 * y + down) % SIDE * ROW +
-                          (2 * x + right) % SIDE] =
-                gf_look_correct(y_of(pixel), chroma_of(pixel, 0), chroma_of(pixel, 1), blue, red);
+        for (int i = 0; i < 4; i++) {
+            const int own = 1 + i / 2, other = i / 2 + i % 2 * 2;
+            to[down * ROW + i] = gf_look_correct(pixels[0][4 * down + i], pixels[1][4 * down + i],
+                                                 pixels[2][4 * down + i],
+                                                 gf_look_between(seen[0][own], seen[0][other]),
+                                                 gf_look_between(seen[1][own], seen[1][other]));
         }
     }
 }
@@ -124,51 +159,58 @@ static __device__ __forceinline__ void sharpen(struct look_samples &samples)
     }
 }
 
-/* Makes the samples of an MCU of 4:2:0, which begins at a pixel. */
+/* Makes the samples of an MCU of 4:2:0, which begins at a pixel. A lane has two means and their
+ * pixels, and two means of the margin. `left`: the last columns of the MCU's means, which the next
+ * one beside it takes for its first; known: the lane has those of the MCU before. */
 static __device__ __forceinline__ void make_420(const struct encode_picture &picture, int x, int y,
+                                                bool known, float2 &left,
                                                 struct look_samples &samples)
 {
-    const int lane = threadIdx.x % WARP, column = lane % SIDE, row = lane / SIDE;
-    enum { MARGIN = 2, EDGE = 2 * MARGIN * MEAN, AROUND = EDGE + 2 * MARGIN * SIDE };
-    unsigned upper[4], lower[4], outer[4];
-    load_four(picture, x + 2 * column, y + 2 * row, upper);
-    load_four(picture, x + 2 * column, y + 2 * (row + SIDE / 2), lower);
-    put_mean(samples, column + MARGIN, row + MARGIN, upper);
-    put_mean(samples, column + MARGIN, row + MARGIN + SIDE / 2, lower);
+    enum { MARGIN = 2, PAIRS = SIDE / 2 + 1, EDGE = 2 * MARGIN * PAIRS, RIGHT = EDGE + SIDE };
+    const int lane = threadIdx.x % WARP, column = lane % 4 * 2, row = lane / 4;
+    float2 *const line = (float2 *)(samples.mean[0][0] + lane * MEAN);
+    float own[3][8], outer[3][8];
+    load_eight(picture, x + 2 * column, y + 2 * row, own);
+    put_means(samples, column + MARGIN, row + MARGIN, own);
+    if (known && lane < 2 * MEAN)
+        line[0] = left;
 #pragma unroll 1
-    for (int i = lane; i < AROUND; i += WARP) {
-        /* two rows above and two below, then two columns on either side of the rest */
-        const int rest = i - EDGE;
-        int to_x = rest < 0 ? i % MEAN : rest % (2 * MARGIN),
-            to_y = rest < 0 ? i / MEAN : MARGIN + rest / (2 * MARGIN);
-        to_x += rest >= 0 && to_x >= MARGIN ? SIDE : 0;
-        to_y += rest < 0 && to_y >= MARGIN ? SIDE : 0;
-        load_four(picture, x + 2 * (to_x - MARGIN), y + 2 * (to_y - MARGIN), outer);
-        put_mean(samples, to_x, to_y, outer);
+    for (int i = lane; i < (known ? RIGHT : RIGHT + MEAN); i += WARP) {
+        /* two rows above and two below, then the columns to the right and to the left */
+        int to_x = i < RIGHT ? MARGIN + SIDE : 0, to_y = i < RIGHT ? i - EDGE + MARGIN : i - RIGHT;
+        if (i < EDGE) {
+            to_x = MARGIN + i % PAIRS * 2;
+            to_y = i / PAIRS < MARGIN ? i / PAIRS : i / PAIRS + SIDE;
+        }
+        load_eight(picture, x + 2 * (to_x - MARGIN), y + 2 * (to_y - MARGIN), outer);
+        put_means(samples, to_x, to_y, outer);
     }
     __syncwarp();
+    if (lane < 2 * MEAN)
+        left = line[SIDE / 2];
     sharpen(samples);
     __syncwarp();
-    put_corrected(samples, column, row, upper);
-    put_corrected(samples, column, row + SIDE / 2, lower);
+    put_corrected(samples, column, row, own);
 }
 
 /* ---- transforms ---- */
 
-/* Transforms a block: each of eight lanes has a column and then a row. The results are in
- * quantisers, in column `slot` of `ratio`. All lanes call this function; those of blocks that are
- * not there take no part. */
-static __device__ __forceinline__ void transform(struct look_memory &memory, float *block,
-                                                 bool there, int component, int slot)
+/* Transforms samples, whose rows are `pitch` apart, by way of `block`: each of eight lanes has a
+ * column and then a row. The results are in quantisers, in column `slot` of `ratio`. All lanes call
+ * this function; those of blocks that are not there take no part. */
+static __device__ __forceinline__ void transform(struct look_memory &memory, const float *samples,
+                                                 int pitch, float *block, bool there, int component,
+                                                 int slot)
 {
-    const struct gf_look &look = memory.look[component];
     const int lane = threadIdx.x % SIDE;
+    const struct look_step *const step = memory.step[component] + lane;
+    char *const column = (char *)&memory.ratio[0][slot];
     float from[SIDE], to[SIDE];
     __syncwarp();
     if (there) {
 #pragma unroll
         for (int i = 0; i < SIDE; i++)
-            from[i] = block[i * ROW + lane];
+            from[i] = samples[i * pitch + lane];
         gf_look_dct(from, to, 1);
 #pragma unroll
         for (int i = 0; i < SIDE; i++)
@@ -181,10 +223,8 @@ static __device__ __forceinline__ void transform(struct look_memory &memory, flo
             from[i] = block[lane * ROW + i];
         gf_look_dct(from, to, 1);
 #pragma unroll
-        for (int i = 0; i < SIDE; i++) {
-            const int place = memory.place[SIDE * i + lane];
-            memory.ratio[place][slot] = to[i] * look.reciprocal[place];
-        }
+        for (int i = 0; i < SIDE; i++)
+            *(float *)(column + step[SIDE * i].to) = to[i] * step[SIDE * i].reciprocal;
     }
     __syncwarp();
 }
@@ -217,39 +257,38 @@ make_chroma(const struct encode_picture &picture, const struct chunk &chunk, int
         for (int c = 0; c < 2; c++) {
             for (int y = 0; y < SIDE; y++)
                 block[y * ROW + x] = chroma_of(pixels[y], c);
-            transform(memory, block, true, 1 + c, SHAPE::CHUNK_LUMA + (GROUP * group + b) * 2 + c);
+            transform(memory, block, ROW, block, true, 1 + c,
+                      SHAPE::CHUNK_LUMA + (GROUP * group + b) * 2 + c);
         }
         return;
     }
     const int mcu = SHAPE::V == 2 ? group : 2 * group + b / 2;
     const int2 place = mcu_place(picture, chunk, mcu);
-    const bool there = SHAPE::V == 1 || b < 2;
-    for (int y = 0; there && y < SIDE; y++) {
-        if (SHAPE::V == 2) {
-            block[y * ROW + x] = samples.fine[b][y + 1][x + 1];
-            continue;
-        }
+    for (int y = 0; SHAPE::V == 1 && y < SIDE; y++) {
         const int column = 2 * (place.x * SIDE + x), row = place.y * SIDE + y;
         const float left = chroma_of(pixel_at<3>(picture, column, row), b % 2),
                     right = chroma_of(pixel_at<3>(picture, column + 1, row), b % 2);
         block[y * ROW + x] = gf_look_mean(left, right, left, right);
     }
-    transform(memory, block, there, 1 + b % 2, SHAPE::CHUNK_LUMA + 2 * mcu + b % 2);
+    transform(memory, SHAPE::V == 1 ? block : &samples.fine[b % 2][1][1],
+              SHAPE::V == 1 ? (int)ROW : (int)FINE, block, SHAPE::V == 1 || b < 2, 1 + b % 2,
+              SHAPE::CHUNK_LUMA + 2 * mcu + b % 2);
 }
 
-/* Transforms four blocks of luma and their chroma. Blocks behind the chunk's last have the pixels
+/* Transforms four blocks of luma and their chroma. next: the group before was the warp's last.
+ * Blocks behind the chunk's last have the pixels
  * that come next, and are not looked at. */
 template <class SHAPE>
 static __device__ __forceinline__ void
-make_group(const struct encode_picture &picture, const struct chunk &chunk, int group,
-           struct look_samples &samples, struct look_memory &memory)
+make_group(const struct encode_picture &picture, const struct chunk &chunk, int group, bool next,
+           float2 &left, struct look_samples &samples, struct look_memory &memory)
 {
     const int lane = threadIdx.x % WARP, slot = GROUP * group + lane / SIDE;
     const int2 place = mcu_place(picture, chunk, slot / SHAPE::LUMA);
     float *const block = samples.block + lane / SIDE * BLOCK;
     unsigned pixels[SIDE];
     if (SHAPE::V == 2) {
-        make_420(picture, place.x * 2 * SIDE, place.y * 2 * SIDE, samples);
+        make_420(picture, place.x * 2 * SIDE, place.y * 2 * SIDE, next && place.x, left, samples);
     } else {
         const int x = (place.x * SHAPE::H + slot % SHAPE::LUMA) * SIDE + lane % SIDE;
 #pragma unroll
@@ -264,7 +303,7 @@ make_group(const struct encode_picture &picture, const struct chunk &chunk, int 
     const float busy = find_busy(block);
     if (lane % SIDE == 0)
         memory.busy[slot] = busy;
-    transform(memory, block, true, 0, slot);
+    transform(memory, block, ROW, block, true, 0, slot);
     if (SHAPE::COMPONENTS == 3)
         make_chroma<SHAPE>(picture, chunk, group, pixels, samples, memory);
 }
@@ -284,48 +323,54 @@ static __device__ __forceinline__ float busy_of(const struct look_memory &memory
     return sum / (float)SHAPE::LUMA;
 }
 
-/* Quantises the thread's block. All threads call this function, since coefficients come where
- * `ratio` was. */
+static __device__ __forceinline__ void count(unsigned *counts, int run, int value)
+{
+    atomicAdd(counts + run * 16 + __clz(abs(value)) - 16, 1u);
+}
+
+/* Quantises the thread's block and counts its symbols, but that of the first coefficient. All
+ * threads call this function, since coefficients come where `ratio` was. Blocks outside of the
+ * picture have no coefficients but the first. */
 template <class SHAPE>
-static __device__ __forceinline__ void quantise(struct look_memory &memory, bool there)
+static __device__ __forceinline__ void quantise(struct look_memory &memory, bool there,
+                                                bool outside)
 {
     const int slot = threadIdx.x;
     const int component = slot < SHAPE::CHUNK_LUMA ? 0 : 1 + (slot - SHAPE::CHUNK_LUMA) % 2;
+    unsigned *const counts = memory.counts.ac[component > 0];
     float *const ratio = &memory.ratio[0][slot];
     uint16_t chosen[BLOCK_SAMPLES];
-    uint64_t minus = 0;
+    unsigned minus[2], tried[2]; /* from the highest bit on, where signs are shifted in */
     int dc = 0, k = 0;
     if (there) {
         dc = gf_look_round(*ratio);
-        for (int i = 1; i < BLOCK_SAMPLES; i++)
-            minus |= (uint64_t)(ratio[i * CHUNK_BLOCKS] < 0) << i;
-        k = gf_look_choose(ratio, chosen, CHUNK_BLOCKS, &memory.look[component],
-                           busy_of<SHAPE>(memory, slot));
+#pragma unroll
+        for (int i = 0; i < BLOCK_SAMPLES; i++) {
+            const float v = ratio[i * RATIO_PITCH];
+            minus[i / 32] = __funnelshift_l(__float_as_uint(v), minus[i / 32], 1);
+            tried[i / 32] =
+                __funnelshift_l(__float_as_uint(GF_LOOK_ZERO - fabsf(v)), tried[i / 32], 1);
+        }
+        if (!outside)
+            k = gf_look_choose(ratio, (uint64_t)(tried[0] & ~0u >> 1) << 32 | tried[1], chosen,
+                               RATIO_PITCH, &memory.look[component], busy_of<SHAPE>(memory, slot));
     }
     __syncthreads();
     short *const to = memory.coefficients + block_of_thread<SHAPE>(slot) * COEFFICIENTS_PITCH;
     clear_block(to, (short)dc);
-    for (; k; k = chosen[k] & (BLOCK_SAMPLES - 1)) {
+    if (there && k < BLOCK_SAMPLES - 1)
+        atomicAdd(counts + END_OF_BLOCK, 1u);
+    for (int before; k; k = before) {
         const int value = chosen[k] >> GF_LOOK_PLACES;
-        to[k] = (short)(minus >> k & 1 ? -value : value);
+        const unsigned sign = (k < 32 ? minus[0] : minus[1]) << k % 32 >> 31;
+        before = chosen[k] & (BLOCK_SAMPLES - 1);
+        to[k] = (short)(sign ? -value : value);
+        int run = k - before - 1;
+#pragma unroll 1
+        for (; run > 15; run -= 16)
+            atomicAdd(counts + ZERO_RUN, 1u);
+        count(counts, run, value);
     }
-}
-
-/* ---- symbols ---- */
-
-struct symbol_counter {
-};
-
-static __device__ __forceinline__ void put_symbol(struct symbol_counter &, unsigned *counts,
-                                                  int symbol)
-{
-    atomicAdd(counts + symbol, 1u);
-}
-
-static __device__ __forceinline__ void put_value(struct symbol_counter &counter, unsigned *counts,
-                                                 int run, int value)
-{
-    put_symbol(counter, counts, run * 16 + __clz(abs(value)) - 16);
 }
 
 /* ---- the kernel ---- */
@@ -343,17 +388,26 @@ __global__ void __launch_bounds__(ENCODE_THREADS) look_kernel(const struct encod
     for (int i = threadIdx.x; i < (int)(sizeof memory.look / sizeof(unsigned)); i += ENCODE_THREADS)
         ((unsigned *)memory.look)[i] = look[i];
     __syncthreads();
-    if (threadIdx.x < BLOCK_SAMPLES)
-        memory.place[memory.look[0].place[threadIdx.x]] = threadIdx.x;
+    for (int i = threadIdx.x; i < 3 * BLOCK_SAMPLES; i += ENCODE_THREADS) {
+        const int component = i / BLOCK_SAMPLES, k = i % BLOCK_SAMPLES;
+        memory.step[component][memory.look[0].place[k]] = {memory.look[component].reciprocal[k],
+                                                           k * (int)sizeof memory.ratio[0]};
+    }
     __syncthreads();
-    for (int i = warp; GROUP * i < chunk.mcus * SHAPE::LUMA; i += WARPS)
-        make_group<SHAPE>(picture, chunk, i, memory.samples[warp], memory);
+    const int groups = (chunk.mcus * SHAPE::LUMA + GROUP - 1) / GROUP,
+              first = groups * warp / WARPS;
+    float2 left = {};
+    for (int i = first; i < groups * (warp + 1) / WARPS; i++)
+        make_group<SHAPE>(picture, chunk, i, i > first, left, memory.samples[warp], memory);
     __syncthreads();
     for (int i = threadIdx.x; i < COUNTS; i += ENCODE_THREADS)
         counts[i] = 0;
     const int block = block_of_thread<SHAPE>(threadIdx.x);
     const bool there = block < chunk.mcus * SHAPE::BLOCKS;
-    quantise<SHAPE>(memory, there);
+    const int2 place = mcu_place(picture, chunk, block / SHAPE::BLOCKS);
+    quantise<SHAPE>(memory, there,
+                    block % SHAPE::BLOCKS < SHAPE::LUMA &&
+                        is_outside<SHAPE>(picture, place, block % SHAPE::BLOCKS));
     __syncthreads();
     if (has_outside<SHAPE>(picture, chunk)) {
         clear_outside<SHAPE>(picture, chunk, memory.coefficients);
@@ -361,14 +415,10 @@ __global__ void __launch_bounds__(ENCODE_THREADS) look_kernel(const struct encod
     }
     if (threadIdx.x == 0)
         tell_dc<SHAPE>(chunk, memory.coefficients);
-    if (there) {
-        const int table = threadIdx.x >= SHAPE::CHUNK_LUMA;
-        const short *const own = memory.coefficients + block * COEFFICIENTS_PITCH;
-        const int dc = own[0] - dc_before<SHAPE>(chunk, memory.coefficients, block);
-        struct symbol_counter counter;
-        put_value(counter, memory.counts.dc[table], 0, dc);
-        put_ac(counter, memory.counts.ac[table], own);
-    }
+    if (there)
+        count(memory.counts.dc[threadIdx.x >= SHAPE::CHUNK_LUMA], 0,
+              memory.coefficients[block * COEFFICIENTS_PITCH] -
+                  dc_before<SHAPE>(chunk, memory.coefficients, block));
     copy_chunk((const uint4 *)memory.coefficients,
                picture.coefficients + (size_t)chunk.number * CHUNK_VECTORS);
     __syncthreads();

@@ -31,6 +31,16 @@ struct gf_look {
     uint8_t place[GF_LOOK_BLOCK];            /* the element of a place in the zigzag order */
 };
 
+/* Returns a * b + c where a * b is exact: one instruction of the device, with the same result. */
+GF_LOOK_FORMULA float gf_look_add_exact(float a, float b, float c)
+{
+#ifdef __CUDA_ARCH__
+    return fmaf(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
 /* ---- samples ---- */
 
 /* Y, Cb and Cr, less 128, of R, G and B. */
@@ -41,12 +51,12 @@ GF_LOOK_FORMULA float gf_look_y(float r, float g, float b)
 
 GF_LOOK_FORMULA float gf_look_cb(float r, float g, float b)
 {
-    return 0.5f * b - 0.168735892f * r - 0.331264108f * g;
+    return gf_look_add_exact(0.5f, b, -(0.168735892f * r)) - 0.331264108f * g;
 }
 
 GF_LOOK_FORMULA float gf_look_cr(float r, float g, float b)
 {
-    return 0.5f * r - 0.418687589f * g - 0.081312411f * b;
+    return gf_look_add_exact(0.5f, r, -(0.418687589f * g)) - 0.081312411f * b;
 }
 
 /* Keeps what is added to a sample within what decoders have. */
@@ -71,13 +81,14 @@ GF_LOOK_FORMULA float gf_look_upright(float above, float row, float below)
 
 GF_LOOK_FORMULA float gf_look_fine(float mean, float before, float here, float after)
 {
-    return gf_look_sample(2.0f * mean - ((before + after) + 6.0f * here) * (1.0f / 64));
+    return gf_look_sample(
+        gf_look_add_exact((before + after) + 6.0f * here, -1.0f / 64, 2.0f * mean));
 }
 
 /* Between two samples of chroma, as decoders interpolate. */
 GF_LOOK_FORMULA float gf_look_between(float near, float far)
 {
-    return 0.75f * near + 0.25f * far;
+    return gf_look_add_exact(0.25f, far, 0.75f * near);
 }
 
 /* Corrects luma for what chroma at half the size changes: so that the pixel is as bright as it was
@@ -95,7 +106,8 @@ GF_LOOK_FORMULA float gf_look_correct(float y, float cb, float cr, float seen_cb
     const float lost = 0.2126f * ((r - seen_r) * (r + seen_r)) +
                        0.7152f * ((g - seen_g) * (g + seen_g)) +
                        0.0722f * ((b - seen_b) * (b + seen_b));
-    const float slope = 2.0f * ((0.2126f * seen_r + 0.7152f * seen_g + 0.0722f * seen_b) + bias);
+    const float slope =
+        (2.0f * 0.2126f * seen_r + 2.0f * 0.7152f * seen_g + 2.0f * 0.0722f * seen_b) + 2.0f * bias;
     return gf_look_sample(y + gf_limited(gf_quotient(lost, slope), -most, most));
 }
 
@@ -153,7 +165,8 @@ GF_LOOK_FORMULA float gf_look_busy(float sum, float squares)
 /* A coefficient is tried as the number of quantisers to which it is rounded up from this fraction
  * on, as the number below it, and as zero. */
 #define GF_LOOK_ROUND 0.55f
-enum { GF_LOOK_MOST = 1023 }; /* the greatest coefficient of a baseline JPEG */
+#define GF_LOOK_ZERO 0.44999993f /* the greatest number that is always zero: 1 - 0.55, rounded */
+enum { GF_LOOK_MOST = 1023 };    /* the greatest coefficient of a baseline JPEG */
 
 /* The first coefficient has no dead zone. */
 GF_LOOK_FORMULA int gf_look_round(float ratio)
@@ -162,17 +175,18 @@ GF_LOOK_FORMULA int gf_look_round(float ratio)
     return ratio < 0 ? -value : value;
 }
 
-/* Returns how many bits a value has, from 1 on. */
-GF_LOOK_FORMULA int gf_look_size(int value)
+/* Returns how many bits a whole number has, from 1 on. */
+GF_LOOK_FORMULA int gf_look_size(float value)
 {
-    return (int)(gf_bits_of_float((float)value) >> 23) - 126;
+    return (int)(gf_bits_of_float(value) >> 23) - 126;
 }
 
 /* Returns the place of the highest bit that is set. */
 GF_LOOK_FORMULA int gf_look_last(uint64_t set)
 {
 #ifdef __CUDA_ARCH__
-    return 63 - __clzll((long long)set);
+    const uint32_t high = (uint32_t)(set >> 32);
+    return 31 - __clz((int)(high ? high : (uint32_t)set)) + (high ? 32 : 0);
 #else
     return 63 - __builtin_clzll(set);
 #endif
@@ -183,66 +197,68 @@ enum { GF_LOOK_PLACES = 6 };
 
 /* Chooses the values of a block but the first. `ratio` has the coefficients in quantisers, in the
  * zigzag order, of any sign. Its elements are so many apart: threads of the device have theirs
- * beside each other. `busy` is the block's factor of what a bit is worth. Returns the place of the
+ * beside each other. Those beyond GF_LOOK_ZERO are tried: the first place but one has the highest
+ * bit but one. `busy` is the block's factor of what a bit is worth. Returns the place of the
  * last value in `chosen`; all that lead to it are the block's, without their signs. `ratio` is used
- * up: a place then has the least bits and losses up to it, if it has a value. Zeros behind it are
- * free. */
-GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint16_t *chosen, int apart,
+ * up. Zeros behind the last value are free. */
+GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint64_t tried, uint16_t *chosen, int apart,
                                    const struct gf_look *look, float busy)
 {
-    const float bits_of_loss = gf_quotient(1.0f, look->worth * busy);
-    float best = look->end;
+    const float bits_of_loss = gf_quotient(1.0f, look->worth * busy), end = look->end,
+                bits_of_zeros = look->bits[0][GF_LOOK_RUNS - 1];
+    float best = end;
     int last = 0;
-    /* Values from which the next may go on, each with less bits than those behind it: one that is
-     * nearer and has no more bits is better, so that few remain. */
-    uint64_t open = 1, tried = 0;
-    for (int half = 0; half < GF_LOOK_BLOCK; half += 32) {
-        uint32_t set = 0;
-        for (int i = 0; i < 32; i++) {
-            const float up = fabsf(ratio[(half + i) * apart]) + GF_LOOK_ROUND;
-            set |= up >= 1.0f ? (uint32_t)1 << i : 0;
-        }
-        tried |= (uint64_t)set << half;
-    }
-    tried &= ~(uint64_t)1;
-    ratio[0] = 0;
-    for (; tried; tried &= tried - 1) {
-        const int k = gf_look_last(tried & -tried);
-        const float exact = fabsf(ratio[k * apart]);
+    /* The value before, and the least bits and losses up to it. */
+    int before = 0;
+    float cost = 0;
+    /* Earlier values from which the next may go on, each with less bits than those behind it: one
+     * that is nearer and has no more bits is better, so that few remain. `ratio` has their bits. */
+    uint64_t open = 0;
+    float next = fabsf(ratio[(GF_LOOK_BLOCK - 1 - gf_look_last(tried | 1)) * apart]);
+    while (tried) {
+        const int rest = gf_look_last(tried), k = GF_LOOK_BLOCK - 1 - rest;
+        const float exact = next;
+        tried ^= (uint64_t)1 << rest;
+        next = fabsf(ratio[(GF_LOOK_BLOCK - 1 - gf_look_last(tried | 1)) * apart]);
         const int rounded = (int)(exact + GF_LOOK_ROUND),
                   most = rounded < GF_LOOK_MOST ? rounded : GF_LOOK_MOST;
-        float least = 1e30f, path = 0;
-        int size = 0, before = 0, next = 0;
-        for (int v = most; v > 0 && v >= most - 1; v--) {
-            if (gf_look_size(v) != size) {
-                size = gf_look_size(v);
-                path = 1e30f;
-                for (uint64_t rest = open; rest;) {
-                    const int i = gf_look_last(rest);
-                    const unsigned run = (unsigned)(k - i - 1);
-                    const float bits =
-                        ratio[i * apart] +
-                        (float)(run / GF_LOOK_RUNS) * look->bits[0][GF_LOOK_RUNS - 1] +
-                        look->bits[size][run % GF_LOOK_RUNS];
-                    before = bits < path ? i : before;
-                    path = bits < path ? bits : path;
-                    rest ^= (uint64_t)1 << i;
-                }
-            }
-            const float whole = path + (float)v * ((float)v - 2.0f * exact) * bits_of_loss;
-            if (whole < least) {
-                least = whole;
-                next = v << GF_LOOK_PLACES | before;
-            }
+        /* the number, and the one below it */
+        const float v = (float)most, lower = v - 1.0f;
+        const float *const bits = look->bits[gf_look_size(v)],
+                           *const bits_lower = look->bits[gf_look_size(most > 1 ? lower : v)];
+        unsigned run = (unsigned)(k - before - 1);
+        float start = cost + (float)(run / GF_LOOK_RUNS) * bits_of_zeros;
+        float path = start + bits[run % GF_LOOK_RUNS],
+              path_lower = start + bits_lower[run % GF_LOOK_RUNS];
+        int from = before, from_lower = before;
+        for (uint64_t others = open; others;) {
+            const int i = gf_look_last(others);
+            const bool better = ratio[i * apart] < cost;
+            run = (unsigned)(k - i - 1);
+            start = ratio[i * apart] + (float)(run / GF_LOOK_RUNS) * bits_of_zeros;
+            const float way = start + bits[run % GF_LOOK_RUNS],
+                        way_lower = start + bits_lower[run % GF_LOOK_RUNS];
+            from = better && way < path ? i : from;
+            path = better && way < path ? way : path;
+            from_lower = better && way_lower < path_lower ? i : from_lower;
+            path_lower = better && way_lower < path_lower ? way_lower : path_lower;
+            others ^= (uint64_t)1 << i;
+            open = better ? open : others;
         }
-        const float whole = least + (k < GF_LOOK_BLOCK - 1 ? look->end : 0);
-        last = whole < best ? k : last;
-        best = whole < best ? whole : best;
-        while (open && ratio[gf_look_last(open) * apart] >= least)
-            open ^= (uint64_t)1 << gf_look_last(open);
-        open |= (uint64_t)1 << k;
-        ratio[k * apart] = least;
-        chosen[k] = (uint16_t)next;
+        const float whole = path + v * (v - 2.0f * exact) * bits_of_loss,
+                    whole_lower = path_lower + lower * (lower - 2.0f * exact) * bits_of_loss;
+        const bool less = most > 1 && whole_lower < whole;
+        const float least = less ? whole_lower : whole, ended = least + (rest ? end : 0);
+        chosen[k] = (uint16_t)(less ? (most - 1) << GF_LOOK_PLACES | from_lower
+                                    : most << GF_LOOK_PLACES | from);
+        last = ended < best ? k : last;
+        best = ended < best ? ended : best;
+        if (cost < least) {
+            ratio[before * apart] = cost;
+            open |= (uint64_t)1 << before;
+        }
+        before = k;
+        cost = least;
     }
     return last;
 }

@@ -371,11 +371,14 @@ GF_INLINE void quantise(const float *block, const struct gf_look *look, float bu
     uint16_t chosen[DCTSIZE2];
     for (int i = 0; i < DCTSIZE2; i++)
         to[i] = 0;
-    for (int k = 0; k < DCTSIZE2; k++)
+    uint64_t tried = 0;
+    for (int k = 0; k < DCTSIZE2; k++) {
         ratio[k] = fabsf(block[look->place[k]]) * look->reciprocal[k];
+        tried = tried << 1 | (ratio[k] > GF_LOOK_ZERO);
+    }
     const int dc = gf_look_round(ratio[0]);
     to[0] = (int16_t)(block[0] < 0 ? -dc : dc);
-    int k = gf_look_choose(ratio, chosen, 1, look, busy);
+    int k = gf_look_choose(ratio, tried & UINT64_MAX >> 1, chosen, 1, look, busy);
     for (; k; k = chosen[k] & (DCTSIZE2 - 1)) {
         const int i = look->place[k], minus = block[i] < 0;
         to[i % DCTSIZE * DCTSIZE + i / DCTSIZE] =
