@@ -191,22 +191,17 @@ enum {
     LOADS = (2 * SIDE * QUADS + THREADS - 1) / THREADS /* quads that a thread loads */
 };
 
-/* Loads the quad of a row that begins at column x; 0 outside of the picture. */
-static __device__ __forceinline__ float4 load_quad(const float *row, int x, int width)
+/* Returns the quad that begins at column x without what lies beyond the width. */
+static __device__ __forceinline__ float4 within(float4 quad, int x, int width)
 {
-    float4 quad = make_float4(0, 0, 0, 0);
-    if (!row || x >= width)
-        return quad;
-    quad = *(const float4 *)(row + x);
-    quad.y = x + 1 < width ? quad.y : 0;
-    quad.z = x + 2 < width ? quad.z : 0;
-    quad.w = x + 3 < width ? quad.w : 0;
-    return quad;
+    return make_float4(x < width ? quad.x : 0, x + 1 < width ? quad.y : 0,
+                       x + 2 < width ? quad.z : 0, x + 3 < width ? quad.w : 0);
 }
 
 /* Results lag behind the inputs: with the tile that begins at column x, those of columns x - 4 to x
  * + 27 are made. So the first tile has the recursions' first step. A thread keeps the last quads of
- * its quantity, of which it needs those of 10 columns before. */
+ * its quantity, of which it needs those of 10 columns before. What it has loaded for the next tile
+ * is not touched before it is stored, so that nothing waits for it. */
 static __global__ void __launch_bounds__(THREADS, 4) blur_across(const struct job job)
 {
     __shared__ float4 in[2][2 * SIDE][QUADS + 1]; /* this tile and the next */
@@ -223,9 +218,9 @@ static __global__ void __launch_bounds__(THREADS, 4) blur_across(const struct jo
         const int part = i * THREADS + quantity * SIDE + lane, row = part / QUADS,
                   y = top + row % SIDE;
         from[i] = row < 2 * SIDE && y < job.height
-                      ? row_of(job, job.xyb, channel + row / SIDE * 3, y)
+                      ? row_of(job, job.xyb, channel + row / SIDE * 3, y) + 4 * own_quad
                       : NULL;
-        ahead[i] = load_quad(from[i], 4 * own_quad, job.width);
+        ahead[i] = from[i] ? *(const float4 *)from[i] : float4{};
     }
     for (int x = 0; x - (GF_S2_REACH - 1) < job.width; x += SIDE) {
         float4(*const tile)[QUADS + 1] = in[x / SIDE % 2];
@@ -233,12 +228,14 @@ static __global__ void __launch_bounds__(THREADS, 4) blur_across(const struct jo
         for (int i = 0; i < LOADS; i++) {
             const int row = (i * THREADS + quantity * SIDE + lane) / QUADS;
             if (row < 2 * SIDE)
-                tile[row][own_quad] = ahead[i];
+                tile[row][own_quad] = within(ahead[i], x + 4 * own_quad, job.width);
         }
         __syncthreads(); /* of the tile before, all have read when they come here */
 #pragma unroll
-        for (int i = 0; i < LOADS; i++)
-            ahead[i] = load_quad(from[i], x + SIDE + 4 * own_quad, job.width);
+        for (int i = 0; i < LOADS; i++) {
+            if (from[i] && x + SIDE < job.width)
+                ahead[i] = *(const float4 *)(from[i] + x + SIDE);
+        }
         /* A quantity is a sample, or the product of two. */
         const float4 *const one = tile[(quantity == 1 || quantity == 3) * SIDE + lane];
         const float4 *const other = tile[(quantity >= 3) * SIDE + lane];
@@ -280,9 +277,13 @@ static __global__ void __launch_bounds__(THREADS) make_maps(const struct job job
     __shared__ float blurred[2][GF_S2_QUANTITIES][BATCH][SIDE]; /* of this batch and the next */
     const int lane = threadIdx.x, quantity = threadIdx.y, x = blockIdx.x * SIDE + lane;
     const int channel = job.first + blockIdx.y, plane = blockIdx.y * GF_S2_QUANTITIES + quantity;
-    const size_t apart = row_of(job, job.xyb, 3, 0) - job.xyb;  /* a picture's planes */
     const float *from = row_of(job, job.blurred, plane, 0) + x; /* the next row to load */
-    float *const maps = row_of(job, job.xyb, channel, 0) + x;
+    /* The first of the thread's pixels of this batch, of both pictures. */
+    float *of_a = row_of(job, job.xyb, channel, 0) + x,
+          *of_b = row_of(job, job.xyb, channel + 3, 0) + x;
+    const ptrdiff_t apart = GF_S2_QUANTITIES * job.stride; /* its next pixel */
+    of_a += (1 - GF_S2_REACH + quantity) * (ptrdiff_t)job.stride;
+    of_b += (1 - GF_S2_REACH + quantity) * (ptrdiff_t)job.stride;
     struct results results = {};
     float top[BATCH] = {}, bottom[BATCH];
 #pragma unroll
@@ -300,8 +301,8 @@ static __global__ void __launch_bounds__(THREADS) make_maps(const struct job job
         for (int i = 0; i < PIXELS; i++) {
             const int y = begin + quantity + i * GF_S2_QUANTITIES;
             const bool inside = y >= 0 && y < job.height;
-            a[i] = inside ? maps[y * job.stride] : 0.0f;
-            b[i] = inside ? maps[y * job.stride + apart] : 0.0f;
+            a[i] = inside ? of_a[i * apart] : 0.0f;
+            b[i] = inside ? of_b[i * apart] : 0.0f;
         }
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
@@ -324,10 +325,12 @@ static __global__ void __launch_bounds__(THREADS) make_maps(const struct job job
             gf_s2_maps(of[0][row][lane], of[1][row][lane], of[2][row][lane], of[3][row][lane],
                        of[4][row][lane], a[i], b[i], &structure, &detail);
             if (x < job.width && y >= 0 && y < job.height) {
-                maps[y * job.stride] = structure;
-                maps[y * job.stride + apart] = detail;
+                of_a[i * apart] = structure;
+                of_b[i * apart] = detail;
             }
         }
+        of_a += PIXELS * apart;
+        of_b += PIXELS * apart;
     }
 }
 
