@@ -16,14 +16,10 @@ constexpr int TILED_BLOCKS = 6;
 constexpr int TILED_BLOCKS = 4;
 #endif
 
-struct warp_launch {
-    struct warp_source source;
+struct warp_launch : warp_frame {
     const int16_t *weights; /* the weights and the counts of zones in device memory */
     const struct gf_warp_counts *zones;
-    unsigned char *out; /* row out_y of the result */
-    size_t out_pitch;
-    int in_end, out_y, rows, width; /* the rows and columns of the result; in_end is the end of the
-                                     * input's rows */
+    int out_y;
     unsigned across, tiles;
     struct warp_reach reach; /* how far the pixels of a whole tile reach in the input */
     int pitch;               /* pixels from row to row of a tile in shared memory */
@@ -187,13 +183,7 @@ static __global__ void __launch_bounds__(THREADS, 3)
 template <class FORMAT> static int start_quads(const struct warp_launch *from, cudaStream_t stream)
 {
     const struct gf_warp *const warp = &from->source.warp;
-    struct quad_launch launch = {};
-    launch.source = from->source;
-    launch.in_end = from->in_end;
-    launch.out = from->out;
-    launch.out_pitch = from->out_pitch;
-    launch.rows = from->rows;
-    launch.width = from->width;
+    struct quad_launch launch = {*from};
     launch.u = warp->u + from->out_y * warp->uy;
     launch.v = warp->v + from->out_y * warp->vy;
     typedef quad_shape<256, 1, 3, 3, 5> large;
@@ -209,16 +199,7 @@ template <class FORMAT> static int start_quads(const struct warp_launch *from, c
 
 template <class FORMAT> static int start_curved(const struct warp_launch *from, cudaStream_t stream)
 {
-    struct curved_launch launch = {};
-    launch.quad.source = from->source;
-    launch.quad.in_end = from->in_end;
-    launch.quad.out = from->out;
-    launch.quad.out_pitch = from->out_pitch;
-    launch.quad.rows = from->rows;
-    launch.quad.width = from->width;
-    launch.zones = from->zones;
-    launch.out_y = from->out_y;
-    return launch_curved<FORMAT>(launch, stream);
+    return launch_curved<FORMAT>({{*from}, from->zones, from->out_y}, stream);
 }
 
 template <class FORMAT>
@@ -261,10 +242,8 @@ static int start(const struct warp_launch *launch, bool tiled, bool may_tile, cu
             return status;
     }
     const bool stays = !tiled || KERNEL == TABLE_KERNEL;
-    LAUNCH_TRY(stays ? resident_blocks((const void *)kernel, THREADS, 0, launch->tiles, &blocks)
-                     : cudaSuccess);
-    kernel<<<blocks, THREADS, 0, stream>>>(*launch);
-    return cudaGetLastError();
+    LAUNCH_TRY(stays ? resident_blocks(kernel, THREADS, 0, launch->tiles, &blocks) : cudaSuccess);
+    return launch_kernel(kernel, blocks, THREADS, 0, stream, *launch);
 }
 
 template <typename SAMPLE, int CHANNELS>
@@ -287,7 +266,6 @@ static int start_format(const struct gf_launch *from, bool may_tile)
 {
     const struct gf_view *const in = &from->in, *const out = &from->out;
     const struct gf_warp *const warp = (const struct gf_warp *)from->stage->constants;
-    const cudaStream_t stream = (cudaStream_t)from->stream;
     struct warp_launch launch = {};
     launch.source.warp = *warp;
     launch.source.in = in->data;
@@ -310,21 +288,13 @@ static int start_format(const struct gf_launch *from, bool may_tile)
     launch.reach = reach_of(*warp, TILE, TILE);
     launch.pitch = pitch_of(warp);
     const bool tiled = may_tile && fits_tile(warp);
-    switch (from->straight ? 16 + 4 : in->format.bits + in->format.channels) {
-    case 8 + 1:
-        return start_kernel<uint8_t, 1>(&launch, tiled, may_tile, stream);
-    case 8 + 3:
-        return start_kernel<uint8_t, 3>(&launch, tiled, may_tile, stream);
-    case 16 + 1:
-        return start_kernel<uint16_t, 1>(&launch, tiled, may_tile, stream);
-    case 16 + 2:
-        return start_kernel<uint16_t, 2>(&launch, tiled, may_tile, stream);
-    case 16 + 3:
-        return start_kernel<uint16_t, 3>(&launch, tiled, may_tile, stream);
-    case 16 + 4:
-        return start_kernel<uint16_t, 4>(&launch, tiled, may_tile, stream);
-    }
-    return cudaErrorInvalidValue; /* other pictures with alpha arrive in 16 bits */
+    struct gf_format warped = in->format;
+    if (from->straight)
+        warped.channels = 4, warped.bits = 16;
+    return for_stencil_samples(warped, [&](auto sample, auto channels) -> int {
+        return start_kernel<decltype(sample), decltype(channels)::value>(&launch, tiled, may_tile,
+                                                                         from->stream);
+    });
 }
 
 GF_LAUNCHES(gf_warp_cuda, start_format(launch, true))
