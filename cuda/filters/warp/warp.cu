@@ -16,10 +16,14 @@ constexpr int TILED_BLOCKS = 6;
 constexpr int TILED_BLOCKS = 4;
 #endif
 
-struct warp_launch : warp_frame {
+struct warp_launch {
+    struct warp_source source;
     const int16_t *weights; /* the weights and the counts of zones in device memory */
     const struct gf_warp_counts *zones;
-    int out_y;
+    unsigned char *out; /* row out_y of the result */
+    size_t out_pitch;
+    int in_end, out_y, rows, width; /* the rows and columns of the result; in_end is the end of the
+                                     * input's rows */
     unsigned across, tiles;
     struct warp_reach reach; /* how far the pixels of a whole tile reach in the input */
     int pitch;               /* pixels from row to row of a tile in shared memory */
@@ -183,7 +187,13 @@ static __global__ void __launch_bounds__(THREADS, 3)
 template <class FORMAT> static int start_quads(const struct warp_launch *from, cudaStream_t stream)
 {
     const struct gf_warp *const warp = &from->source.warp;
-    struct quad_launch launch = {*from};
+    struct quad_launch launch = {};
+    launch.source = from->source;
+    launch.in_end = from->in_end;
+    launch.out = from->out;
+    launch.out_pitch = from->out_pitch;
+    launch.rows = from->rows;
+    launch.width = from->width;
     launch.u = warp->u + from->out_y * warp->uy;
     launch.v = warp->v + from->out_y * warp->vy;
     typedef quad_shape<256, 1, 3, 3, 5> large;
@@ -199,7 +209,16 @@ template <class FORMAT> static int start_quads(const struct warp_launch *from, c
 
 template <class FORMAT> static int start_curved(const struct warp_launch *from, cudaStream_t stream)
 {
-    return launch_curved<FORMAT>({{*from}, from->zones, from->out_y}, stream);
+    struct curved_launch launch = {};
+    launch.quad.source = from->source;
+    launch.quad.in_end = from->in_end;
+    launch.quad.out = from->out;
+    launch.quad.out_pitch = from->out_pitch;
+    launch.quad.rows = from->rows;
+    launch.quad.width = from->width;
+    launch.zones = from->zones;
+    launch.out_y = from->out_y;
+    return launch_curved<FORMAT>(launch, stream);
 }
 
 template <class FORMAT>

@@ -54,15 +54,6 @@ struct warp_source {
      * themselves. */
     int stored;
 };
-
-/* What all kernels get. */
-struct warp_frame {
-    struct warp_source source;
-    int in_end;         /* the end of the input's rows that are present */
-    unsigned char *out; /* row out_y of the result */
-    size_t out_pitch;
-    int rows, width; /* size of the result */
-};
 enum { NOT_STRAIGHT, STRAIGHT_8, STRAIGHT_16, OPAQUE_8 };
 
 /* Returns the bytes of a stored pixel whose kernel has 16-bit samples. */

@@ -24,7 +24,12 @@ template <int threads, int times, int across, int down, int blocks> struct quad_
     static constexpr int BOX_ACROSS = across, BOX_DOWN = down;
 };
 
-struct quad_launch : warp_frame {
+struct quad_launch {
+    struct warp_source source;
+    int in_end;         /* the end of the input's rows that are present */
+    unsigned char *out; /* row out_y of the result */
+    size_t out_pitch;
+    int rows, width;         /* size of the result */
     int64_t u, v;            /* the position in the input of pixel (0, out_y), in 2^-32 pixels */
     struct warp_reach reach; /* how far a block's pixels reach in the input from its first one */
     int groups;              /* the number of groups of four columns, enough for any box */
