@@ -69,9 +69,10 @@ enum gf_status gf_cuda_copy_pictures(struct gf_lane *lane, const struct gf_view 
         copies.to_pitch[i] = dst[i].pitch;
         copies.from_pitch[i] = src[i].pitch;
     }
-    copy_pictures_kernel<<<dim3(blocks_for(copies.across * copies.rows, COPY_THREADS), count),
-                           COPY_THREADS, 0, ((struct cuda_lane *)lane)->stream>>>(copies);
-    GF_CUDA_TRY(cudaGetLastError(), device_of(lane), error);
+    const dim3 blocks(blocks_for(copies.across * copies.rows, COPY_THREADS), count);
+    GF_CUDA_TRY(launch_kernel(copy_pictures_kernel, blocks, COPY_THREADS, 0,
+                              ((struct cuda_lane *)lane)->stream, copies),
+                device_of(lane), error);
     return GF_OK;
 }
 
@@ -313,9 +314,8 @@ static cudaError_t launch(struct float_pictures pictures, int count, struct gf_f
         kernel = kernel_for<decltype(sample)>(format.channels, form->channels, planes);
         return 0;
     });
-    kernel<<<dim3((unsigned)(needed < most ? needed : most), (unsigned)count), FLOAT_THREADS, 0,
-             stream>>>(pictures);
-    return cudaGetLastError();
+    const dim3 blocks((unsigned)(needed < most ? needed : most), (unsigned)count);
+    return launch_kernel(kernel, blocks, FLOAT_THREADS, 0, stream, pictures);
 }
 
 static size_t bytes_of_numbers(const struct gf_image *images, int count,

@@ -180,6 +180,18 @@ enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
                                : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
 }
 
+/* Sets *ran unless the launcher has no kernel for the stage. */
+static enum gf_status run_if_supported(const struct gf_lane *lane, const struct gf_stage *stage,
+                                       gf_launcher *launcher, const struct gf_launch *launch,
+                                       bool *ran, struct gf_error *error)
+{
+    const cudaError_t code = (cudaError_t)launcher(launch);
+    *ran = code == cudaSuccess;
+    return *ran || code == cudaErrorNotSupported
+               ? GF_OK
+               : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
+}
+
 /* Runs the stage by a kernel that also counts its result for the histogram, and sets *counted if
  * there is such a kernel. If the user has chosen a variant of the stage or of the counter, nothing
  * is run here, so that the variant runs. */
@@ -196,11 +208,7 @@ enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage 
     struct gf_launch launch = launch_of(lane, stage, constants, in, out, scratch, pictures);
     launch.statistic = statistic->kind;
     launch.count = statistic->count;
-    const cudaError_t code = (cudaError_t)stage->filter->cuda_counting(&launch);
-    *counted = code == cudaSuccess;
-    return *counted || code == cudaErrorNotSupported
-               ? GF_OK
-               : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
+    return run_if_supported(lane, stage, stage->filter->cuda_counting, &launch, counted, error);
 }
 
 enum gf_status gf_cuda_run_stacked(struct gf_lane *lane, const struct gf_stage *stage,
@@ -214,11 +222,7 @@ enum gf_status gf_cuda_run_stacked(struct gf_lane *lane, const struct gf_stage *
         return GF_OK;
     struct gf_launch launch = launch_of(lane, stage, constants, in, out, NULL, pictures);
     launch.stack = *stack;
-    const cudaError_t code = (cudaError_t)stage->filter->cuda_stacked(&launch);
-    *ran = code == cudaSuccess;
-    return *ran || code == cudaErrorNotSupported
-               ? GF_OK
-               : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
+    return run_if_supported(lane, stage, stage->filter->cuda_stacked, &launch, ran, error);
 }
 
 void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes)

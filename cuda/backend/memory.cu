@@ -21,43 +21,38 @@ enum {
     FILES_MOST = 128 << 20
 };
 
-static void *take(void *context, size_t size)
+static void *allocated(cudaError_t (*allocate)(void **, size_t), size_t size,
+                       enum gf_start_part part)
 {
     void *memory = NULL;
     const double begin_s = gf_now();
-    (void)context;
-    if (cudaMalloc(&memory, size) != cudaSuccess) {
+    if (allocate(&memory, size) != cudaSuccess) {
         cudaGetLastError();
         return NULL;
     }
-    gf_start_note(GF_START_MEMORY, begin_s);
+    gf_start_note(part, begin_s);
     return memory;
 }
 
-static void give(void *context, void *memory)
+static void *take(void *, size_t size)
+{
+    return allocated(cudaMalloc, size, GF_START_MEMORY);
+}
+
+static void give(void *, void *memory)
 {
     const double begin_s = gf_now();
-    (void)context;
     cudaFree(memory);
     gf_start_note(GF_START_MEMORY, begin_s);
 }
 
-static void *take_pinned(void *context, size_t size)
+static void *take_pinned(void *, size_t size)
 {
-    void *memory = NULL;
-    const double begin_s = gf_now();
-    (void)context;
-    if (cudaMallocHost(&memory, size) != cudaSuccess) {
-        cudaGetLastError();
-        return NULL;
-    }
-    gf_start_note(GF_START_PINNED, begin_s);
-    return memory;
+    return allocated(cudaMallocHost, size, GF_START_PINNED);
 }
 
-static void give_pinned(void *context, void *memory)
+static void give_pinned(void *, void *memory)
 {
-    (void)context;
     cudaFreeHost(memory);
 }
 

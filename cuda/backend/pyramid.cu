@@ -49,10 +49,9 @@ static cudaError_t halve_all(const struct gf_view *levels, int count)
     cudaError_t status = cudaSuccess;
     for (int i = 0; i + 1 < count && status == cudaSuccess; i++) {
         const struct gf_format format = levels[i + 1].format;
-        const dim3 grid((unsigned)ceil_div(format.width, BLOCK),
-                        (unsigned)(format.height < GRID_ROWS_MAX ? format.height : GRID_ROWS_MAX));
-        halve_kernel<<<grid, BLOCK, 0, cudaStreamPerThread>>>(levels[i], levels[i + 1]);
-        status = cudaGetLastError();
+        status =
+            launch_kernel(halve_kernel, grid_of_rows(ceil_div(format.width, BLOCK), format.height),
+                          BLOCK, 0, cudaStreamPerThread, levels[i], levels[i + 1]);
     }
     return status == cudaSuccess ? cudaStreamSynchronize(cudaStreamPerThread) : status;
 }
@@ -60,30 +59,31 @@ static cudaError_t halve_all(const struct gf_view *levels, int count)
 static cudaError_t cut_tiles(const struct gf_view *level, const struct gf_tile_cut *cut)
 {
     const int rows = cut->height + 2 * cut->overlap;
-    cut_kernel<<<dim3((unsigned)rows, (unsigned)cut->count), BLOCK, 0, cudaStreamPerThread>>>(
-        *level, *cut);
-    const cudaError_t status = cudaGetLastError();
+    const cudaError_t status = launch_kernel(cut_kernel, dim3((unsigned)rows, (unsigned)cut->count),
+                                             BLOCK, 0, cudaStreamPerThread, *level, *cut);
     return status == cudaSuccess ? cudaStreamSynchronize(cudaStreamPerThread) : status;
+}
+
+template <class Work>
+static enum gf_status bound(struct gf_backend *backend, const char *name, struct gf_error *error,
+                            const Work &work)
+{
+    const int before = gf_cuda_bind(backend);
+    const cudaError_t status = work();
+    gf_cuda_unbind(backend, before);
+    return status == cudaSuccess
+               ? GF_OK
+               : gf_cuda_fail(error, backend_of(backend)->options.device, name, status);
 }
 
 enum gf_status gf_cuda_halve(struct gf_backend *backend, const struct gf_view *levels, int count,
                              struct gf_error *error)
 {
-    const int before = gf_cuda_bind(backend);
-    const cudaError_t status = halve_all(levels, count);
-    gf_cuda_unbind(backend, before);
-    return status == cudaSuccess
-               ? GF_OK
-               : gf_cuda_fail(error, backend_of(backend)->options.device, "halve", status);
+    return bound(backend, "halve", error, [&] { return halve_all(levels, count); });
 }
 
 enum gf_status gf_cuda_cut_tiles(struct gf_backend *backend, const struct gf_view *level,
                                  const struct gf_tile_cut *cut, struct gf_error *error)
 {
-    const int before = gf_cuda_bind(backend);
-    const cudaError_t status = cut_tiles(level, cut);
-    gf_cuda_unbind(backend, before);
-    return status == cudaSuccess
-               ? GF_OK
-               : gf_cuda_fail(error, backend_of(backend)->options.device, "cut tiles", status);
+    return bound(backend, "cut tiles", error, [&] { return cut_tiles(level, cut); });
 }

@@ -530,16 +530,14 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
     struct strip_maps maps = {};
     bool engine = false;
     int most = 0;
-    cudaError_t status = shared_most(&most);
-    if (status == cudaSuccess && shared > most)
+    LAUNCH_TRY(shared_most(&most));
+    if (shared > most)
         return cudaErrorNotSupported;
-    GF_THEN(status, starts_early((const void *)kernel, &engine));
-    GF_THEN(status, (map_views<Shape, State>(launch, &maps, engine)));
-    GF_THEN(status, allow_shared(kernel, shared));
+    LAUNCH_TRY(starts_early((const void *)kernel, &engine));
+    LAUNCH_TRY((map_views<Shape, State>(launch, &maps, engine)));
+    LAUNCH_TRY(allow_shared(kernel, shared));
     int multiprocessors = 0;
-    GF_THEN(status, gf_cuda_number(cudaDevAttrMultiProcessorCount, &multiprocessors));
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(gf_cuda_number(cudaDevAttrMultiProcessorCount, &multiprocessors));
     constexpr int GROUP = Shape::GROUP;
     args.in_rows = launch->in.rows;
     args.across = ceil_div(args.p.width, STEP_SIDE * GROUP) * GROUP;
@@ -551,7 +549,7 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
     const int counted = strips * (args.across + args.start);
     args.share = ceil_div(counted, multiprocessors * each * GROUP) * GROUP;
     return launch_early(kernel, (unsigned)ceil_div(counted, args.share), Shape::THREADS,
-                        (size_t)shared, (cudaStream_t)launch->stream, maps, args);
+                        (size_t)shared, launch->stream, maps, args);
 }
 
 /* The oldest code whose kernels are faster than others for a stencil that is not large. */

@@ -18,7 +18,7 @@
     }
 #define GF_COUNTS(counter, ...) \
     extern "C" int counter(const struct gf_view *view, enum gf_statistic statistic, \
-                           unsigned long long *count, const void *tables, void *stream) \
+                           unsigned long long *count, const void *tables, cudaStream_t stream) \
     { \
         return __VA_ARGS__(view, statistic, count, tables, stream); \
     }
@@ -88,6 +88,11 @@ static __host__ __device__ __forceinline__ int ceil_div(int a, int b)
     return (a + b - 1) / b;
 }
 
+static inline dim3 grid_of_rows(int across, int rows)
+{
+    return dim3(across, rows < GRID_ROWS_MAX ? rows : GRID_ROWS_MAX);
+}
+
 /* Returns the number of tiles that cover width * rows. Their blocks are numbered along x alone,
  * since a grid allows 65,535 blocks in y. */
 static inline int tile_blocks(int width, int rows, int tile_width, int tile_rows)
@@ -149,17 +154,28 @@ static __device__ __forceinline__ struct position position_of(unsigned item, uns
     return at;
 }
 
+/* Launches the kernel and returns the status of the launch. */
+template <class... Parameters, class... Arguments>
+static cudaError_t launch_kernel(void (*kernel)(Parameters...), dim3 blocks, dim3 threads,
+                                 size_t shared_bytes, cudaStream_t stream,
+                                 const Arguments &...arguments)
+{
+    kernel<<<blocks, threads, shared_bytes, stream>>>(arguments...);
+    return cudaGetLastError();
+}
+
 /* Returns the number of blocks that all multiprocessors together hold at a time, or `needed` if
  * that is less; for kernels whose blocks process one item after another. */
-static inline cudaError_t resident_blocks(const void *kernel, int threads, size_t shared_bytes,
-                                          unsigned needed, unsigned *blocks)
+template <class Kernel>
+static cudaError_t resident_blocks(Kernel *kernel, int threads, size_t shared_bytes,
+                                   unsigned needed, unsigned *blocks)
 {
     int multiprocessors = 0, each = 0;
-    cudaError_t status = gf_cuda_number(cudaDevAttrMultiProcessorCount, &multiprocessors);
-    GF_THEN(status, gf_cuda_blocks_each(kernel, threads, shared_bytes, &each));
+    LAUNCH_TRY(gf_cuda_number(cudaDevAttrMultiProcessorCount, &multiprocessors));
+    LAUNCH_TRY(gf_cuda_blocks_each((const void *)kernel, threads, shared_bytes, &each));
     const unsigned most = (unsigned)(multiprocessors * each);
     *blocks = needed < most ? needed : most;
-    return status;
+    return cudaSuccess;
 }
 
 /* Chooses how many of `all` items, one below the other, each block processes in turn: from `least`
@@ -298,14 +314,12 @@ static inline cudaError_t code_version(const void *kernel, int *version)
     enum { DEVICES = 64 };
     static std::atomic<unsigned char> known[DEVICES];
     int device = 0;
-    cudaError_t status = cudaGetDevice(&device);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(cudaGetDevice(&device));
     *version = known[device % DEVICES].load(std::memory_order_relaxed);
     if (*version)
         return cudaSuccess;
     struct cudaFuncAttributes code = {};
-    status = cudaFuncGetAttributes(&code, kernel);
+    const cudaError_t status = cudaFuncGetAttributes(&code, kernel);
     *version = code.ptxVersion;
     known[device % DEVICES].store((unsigned char)code.ptxVersion, std::memory_order_relaxed);
     return status;
@@ -349,10 +363,7 @@ static cudaError_t launch_resident(void (*kernel)(Parameters...), unsigned block
                                    int shared_bytes, cudaStream_t stream,
                                    const Arguments &...arguments)
 {
-    cudaError_t status = allow_shared(kernel, shared_bytes);
-    GF_THEN(status,
-            resident_blocks((const void *)kernel, threads, (size_t)shared_bytes, blocks, &blocks));
-    return status == cudaSuccess ? launch_early(kernel, dim3(blocks), threads, (size_t)shared_bytes,
-                                                stream, arguments...)
-                                 : status;
+    LAUNCH_TRY(allow_shared(kernel, shared_bytes));
+    LAUNCH_TRY(resident_blocks(kernel, threads, (size_t)shared_bytes, blocks, &blocks));
+    return launch_early(kernel, dim3(blocks), threads, (size_t)shared_bytes, stream, arguments...);
 }

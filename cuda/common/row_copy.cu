@@ -26,13 +26,12 @@ static __global__ void __launch_bounds__(THREADS)
         out[i] = in[from + i];
 }
 
-extern "C" int gf_rows_copy_cuda(const struct gf_row_copy *copy, void *stream)
+extern "C" int gf_rows_copy_cuda(const struct gf_row_copy *copy, cudaStream_t stream)
 {
     const size_t vectors = (copy->row_bytes + VECTOR - 1) / VECTOR;
     const size_t total = vectors * (size_t)copy->rows;
     if (total > UINT32_MAX - THREADS)
         return cudaErrorInvalidValue;
-    copy_rows_kernel<<<(unsigned int)((total + THREADS - 1) / THREADS), THREADS, 0,
-                       (cudaStream_t)stream>>>(*copy, (unsigned int)vectors, (unsigned int)total);
-    return cudaGetLastError();
+    return launch_kernel(copy_rows_kernel, (unsigned int)((total + THREADS - 1) / THREADS), THREADS,
+                         0, stream, *copy, (unsigned int)vectors, (unsigned int)total);
 }

@@ -52,5 +52,5 @@ struct gf_row_copy {
     int rows;
 };
 
-/* Queues the copy on `stream`, a cudaStream_t. Returns a cudaError_t. */
-extern "C" int gf_rows_copy_cuda(const struct gf_row_copy *copy, void *stream);
+/* Queues the copy. Returns a cudaError_t. */
+extern "C" int gf_rows_copy_cuda(const struct gf_row_copy *copy, cudaStream_t stream);

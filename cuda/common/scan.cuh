@@ -1,4 +1,5 @@
-/* Sums over the threads of a warp, of a block, and over the blocks before. */
+/* Sums and minima over the threads of a warp; sums over those of a block, and over the blocks
+ * before. */
 #pragma once
 
 #include <stdint.h>
@@ -11,6 +12,17 @@ template <class T> static __device__ __forceinline__ T warp_sum(T value)
     for (int step = WARP / 2; step; step /= 2)
         value += __shfl_xor_sync(~0u, value, step);
     return value;
+}
+
+static __device__ __forceinline__ int least_of_warp(int v)
+{
+#if __CUDA_ARCH__ >= 800 && !defined(GF_EMULATED)
+    return __reduce_min_sync(~0u, v);
+#else
+    for (int step = WARP / 2; step; step /= 2)
+        v = min(v, __shfl_xor_sync(~0u, v, step));
+    return v;
+#endif
 }
 
 /* Returns the sum of the values of the warp's lanes up to this one. */

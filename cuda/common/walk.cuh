@@ -504,6 +504,5 @@ static int walk_strips(const struct view_pair &p, const typename Stencil::consta
     const int blocks = strip_blocks(p, size, rows);
     if (Stencil::EARLY)
         return launch_early(kernel, (unsigned)blocks, STRIP_THREADS, 0, stream, p, constants, rows);
-    kernel<<<blocks, STRIP_THREADS, 0, stream>>>(p, constants, rows);
-    return cudaGetLastError();
+    return launch_kernel(kernel, blocks, STRIP_THREADS, 0, stream, p, constants, rows);
 }

@@ -178,7 +178,7 @@ template <int COUNT> static int launch_16(const struct clahe_args &args, cudaStr
 extern "C" int gf_clahe_cuda(const struct gf_launch *launch)
 {
     const struct gf_clahe *const clahe = (const struct gf_clahe *)launch->stage->constants;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const cudaStream_t stream = launch->stream;
     struct clahe_args args = {};
     args.p = aligned_views(launch);
     args.tiles = clahe->tiles;

@@ -130,11 +130,9 @@ extern "C" int gf_distance_along_cuda(const struct gf_launch *launch)
 {
     const struct view_pair p = aligned_views(launch);
     const int blocks = ceil_div(p.rows, ALONG_WARPS);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     return for_samples(p, [&](auto sample, auto channels) -> int {
         const auto kernel = along_kernel<decltype(sample), decltype(channels)::value>;
-        kernel<<<blocks, ALONG_THREADS, 0, stream>>>(p);
-        return cudaGetLastError();
+        return launch_kernel(kernel, blocks, ALONG_THREADS, 0, launch->stream, p);
     });
 }
 
@@ -291,11 +289,9 @@ __global__ void __launch_bounds__(ACROSS_THREADS) across_kernel(const struct acr
 template <class Square>
 static int launch_across(const struct across_args &args, int bits, cudaStream_t stream)
 {
-    if (bits == 8)
-        across_kernel<Square, unsigned char><<<args.p.rows, ACROSS_THREADS, 0, stream>>>(args);
-    else
-        across_kernel<Square, unsigned short><<<args.p.rows, ACROSS_THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    const auto kernel =
+        bits == 8 ? across_kernel<Square, unsigned char> : across_kernel<Square, unsigned short>;
+    return launch_kernel(kernel, args.p.rows, ACROSS_THREADS, 0, stream, args);
 }
 
 extern "C" int gf_distance_across_cuda(const struct gf_launch *launch)
@@ -311,7 +307,6 @@ extern "C" int gf_distance_across_cuda(const struct gf_launch *launch)
     const uint64_t dx = (uint64_t)format.width, dy = (uint64_t)format.height;
     const uint64_t most = dx * dx + (dy < GF_DISTANCE_NONE ? dy * dy : (uint64_t)UINT32_MAX);
     return most < UINT32_MAX
-               ? launch_across<unsigned>(args, across->bits, (cudaStream_t)launch->stream)
-               : launch_across<unsigned long long>(args, across->bits,
-                                                   (cudaStream_t)launch->stream);
+               ? launch_across<unsigned>(args, across->bits, launch->stream)
+               : launch_across<unsigned long long>(args, across->bits, launch->stream);
 }

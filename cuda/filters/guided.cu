@@ -232,23 +232,19 @@ static int launch_guided(struct guided_args args, cudaStream_t stream)
     const int rows = p.rows + 2 * radius;
     const auto lines = guided_lines_kernel<Sample, Square, CHANNELS>;
     const auto means = guided_means_kernel<Sample, CHANNELS>;
-    int status =
-        window_strip<THREADS>(lines, p.width, rows, radius, max(40, 8 + 4 * radius), &args.strip);
-    if (!status) {
-        lines<<<tile_blocks(p.width, rows, across, args.strip), THREADS, 0, stream>>>(args);
-        status = cudaGetLastError();
-    }
-    GF_THEN(status, window_strip<THREADS>(means, p.width, p.rows, radius, 256, &args.strip));
-    if (status)
-        return status;
-    means<<<tile_blocks(p.width, p.rows, across, args.strip), THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    LAUNCH_TRY(
+        window_strip<THREADS>(lines, p.width, rows, radius, max(40, 8 + 4 * radius), &args.strip));
+    LAUNCH_TRY(launch_kernel(lines, tile_blocks(p.width, rows, across, args.strip), THREADS, 0,
+                             stream, args));
+    LAUNCH_TRY(window_strip<THREADS>(means, p.width, p.rows, radius, 256, &args.strip));
+    return launch_kernel(means, tile_blocks(p.width, p.rows, across, args.strip), THREADS, 0,
+                         stream, args);
 }
 
 extern "C" int gf_guided_cuda(const struct gf_launch *launch)
 {
     const struct gf_guided *const guided = (const struct gf_guided *)launch->stage->constants;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const cudaStream_t stream = launch->stream;
     struct guided_args args = {};
     args.p = view_pair_of(launch, guided->border);
     args.guided = *guided;

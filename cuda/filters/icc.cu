@@ -293,10 +293,8 @@ static int launch_items(Kernel kernel, const struct icc_args &args, unsigned ite
                         cudaStream_t stream)
 {
     unsigned blocks = 0;
-    LAUNCH_TRY(
-        resident_blocks((const void *)kernel, THREADS, 0, blocks_for(items, THREADS), &blocks));
-    kernel<<<blocks, THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    LAUNCH_TRY(resident_blocks(kernel, THREADS, 0, blocks_for(items, THREADS), &blocks));
+    return launch_kernel(kernel, blocks, THREADS, 0, stream, args);
 }
 
 static int launch_part(struct icc_args args, cudaStream_t stream)
@@ -330,6 +328,6 @@ extern "C" int gf_icc_cuda(const struct gf_launch *launch)
     const unsigned most = ITEMS_MOST / width ? ITEMS_MOST / width : 1;
     return for_parts_of_rows(aligned_views(launch), most, [&](const struct view_pair &part) {
         args.p = part;
-        return launch_part(args, (cudaStream_t)launch->stream);
+        return launch_part(args, launch->stream);
     });
 }

@@ -117,8 +117,8 @@ static int launch_bytes(struct pad_rows rows, struct gf_format format, cudaStrea
     rows.total *= rows.items;
     args.rows = rows;
     args.before = rows.pad.x * args.pixel;
-    pad_bytes_kernel<<<blocks_for(rows.total, THREADS), THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(pad_bytes_kernel, blocks_for(rows.total, THREADS), THREADS, 0, stream,
+                         args);
 }
 
 /* ---- with alpha added to the picture's channels ---- */
@@ -174,11 +174,8 @@ static int launch_alpha(struct pad_rows rows, int channels, cudaStream_t stream)
     rows.items = blocks_for((unsigned)rows.out_bytes, 4);
     rows.total *= rows.items;
     const unsigned blocks = blocks_for(rows.total, THREADS);
-    if (channels == 1)
-        pad_alpha_kernel<SAMPLE, 1><<<blocks, THREADS, 0, stream>>>(rows);
-    else
-        pad_alpha_kernel<SAMPLE, 3><<<blocks, THREADS, 0, stream>>>(rows);
-    return cudaGetLastError();
+    return launch_kernel(channels == 1 ? pad_alpha_kernel<SAMPLE, 1> : pad_alpha_kernel<SAMPLE, 3>,
+                         blocks, THREADS, 0, stream, rows);
 }
 
 extern "C" int gf_pad_cuda(const struct gf_launch *launch)
@@ -197,7 +194,7 @@ extern "C" int gf_pad_cuda(const struct gf_launch *launch)
     rows.y = out->y;
     rows.total = (unsigned)out->rows;
     rows.pad = *(const struct gf_pad *)launch->stage->constants;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const cudaStream_t stream = launch->stream;
     const bool copies = in->format.channels == out->format.channels;
     const uint64_t item = copies ? VECTOR : 4;
     if ((rows.out_bytes + item - 1) / item * (uint64_t)out->rows > UINT32_MAX - THREADS)

@@ -60,7 +60,8 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* Copies the columns of `in` from column `from` on to `out`, which has fewer columns or as many. */
-static int copy_columns(const struct gf_view *in, int from, const struct gf_view *out, void *stream)
+static int copy_columns(const struct gf_view *in, int from, const struct gf_view *out,
+                        cudaStream_t stream)
 {
     const struct gf_row_copy copy = {
         gf_view_row(in, out->y),
@@ -132,12 +133,9 @@ static int replace(const struct gf_launch *launch, const struct gf_region_band *
         return cudaErrorInvalidValue;
     rows.total = (unsigned)total;
     const unsigned blocks = (rows.total + THREADS - 1) / THREADS;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
-    if (format.bits == 8)
-        region_replace_kernel<uint8_t><<<blocks, THREADS, 0, stream>>>(rows);
-    else
-        region_replace_kernel<uint16_t><<<blocks, THREADS, 0, stream>>>(rows);
-    return cudaGetLastError();
+    const auto kernel =
+        format.bits == 8 ? region_replace_kernel<uint8_t> : region_replace_kernel<uint16_t>;
+    return launch_kernel(kernel, blocks, THREADS, 0, launch->stream, rows);
 }
 
 extern "C" int gf_region_cuda(const struct gf_launch *launch)

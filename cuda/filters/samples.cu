@@ -39,14 +39,14 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 template <class From, class To>
-static int convert(const struct view_pair &band, unsigned samples, void *stream)
+static int convert(const struct view_pair &band, unsigned samples, cudaStream_t stream)
 {
     const unsigned row_items = blocks_for(samples, AT_ONCE);
     const unsigned most = ~0u / 2 / row_items;
     return for_parts_of_rows(band, most ? most : 1, [&](const struct view_pair &p) {
-        convert_kernel<From, To><<<blocks_for((unsigned)p.rows * row_items, THREADS), THREADS, 0,
-                                   (cudaStream_t)stream>>>(p, row_items, samples);
-        return (int)cudaGetLastError();
+        const unsigned blocks = blocks_for((unsigned)p.rows * row_items, THREADS);
+        return launch_kernel(convert_kernel<From, To>, blocks, THREADS, 0, stream, p, row_items,
+                             samples);
     });
 }
 

@@ -59,15 +59,16 @@ static __global__ void __launch_bounds__(THREADS) compare_kernel(const struct co
     }
 }
 
-template <class Sample> static int launch_compare(const struct compare_args &whole, void *stream)
+template <class Sample>
+static int launch_compare(const struct compare_args &whole, cudaStream_t stream)
 {
     const int items = ceil_div(whole.p.width * whole.p.channels, VECTOR / (int)sizeof(Sample));
     return for_parts_of_rows(whole.p, (1u << 30) / items, [&](const struct view_pair &part) {
         struct compare_args args = whole;
         args.p = part;
-        compare_kernel<Sample><<<blocks_for((unsigned)items * part.rows, THREADS), THREADS, 0,
-                                 (cudaStream_t)stream>>>(args);
-        return (int)cudaGetLastError();
+        return launch_kernel(compare_kernel<Sample>,
+                             blocks_for((unsigned)items * part.rows, THREADS), THREADS, 0, stream,
+                             args);
     });
 }
 
@@ -138,23 +139,22 @@ static int launch_sauvola(struct sauvola_args args, cudaStream_t stream)
     const int radius = args.sauvola.radius;
     const auto kernel = sauvola_kernel<Sample, typename window_square<Sample>::type, CHANNELS>;
     LAUNCH_TRY(window_strip<THREADS>(kernel, p.width, p.rows, radius, 256, &args.strip));
-    kernel<<<tile_blocks(p.width, p.rows, windows_across<THREADS>(radius), args.strip), THREADS, 0,
-             stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(kernel,
+                         tile_blocks(p.width, p.rows, windows_across<THREADS>(radius), args.strip),
+                         THREADS, 0, stream, args);
 }
 
 extern "C" int gf_threshold_sauvola_cuda(const struct gf_launch *launch)
 {
     const struct gf_sauvola *const sauvola = (const struct gf_sauvola *)launch->stage->constants;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct sauvola_args args = {};
     args.p = view_pair_of(launch, sauvola->border);
     args.sauvola = *sauvola;
     if (!args.p.rows)
         return cudaSuccess;
     if (args.p.channels == 2)
-        return args.p.bits == 8 ? launch_sauvola<unsigned char, 2>(args, stream)
-                                : launch_sauvola<unsigned short, 2>(args, stream);
-    return args.p.bits == 8 ? launch_sauvola<unsigned char, 1>(args, stream)
-                            : launch_sauvola<unsigned short, 1>(args, stream);
+        return args.p.bits == 8 ? launch_sauvola<unsigned char, 2>(args, launch->stream)
+                                : launch_sauvola<unsigned short, 2>(args, launch->stream);
+    return args.p.bits == 8 ? launch_sauvola<unsigned char, 1>(args, launch->stream)
+                            : launch_sauvola<unsigned short, 1>(args, launch->stream);
 }

@@ -9,6 +9,7 @@
 #include "base/process/machine.h"
 #include "base/threads/times.h"
 #include "cuda/common/coder.cuh"
+#include "cuda/common/launch.cuh"
 #include "cuda/heic/nvdec.cuh"
 #include "pixel/yuv/heif_colours.h"
 #include "pixel/yuv/yuv_formula.h"
@@ -115,15 +116,10 @@ static cudaError_t launch(const struct part &part, bool av1, bool wide, cudaStre
               across = part.sideways ? part.width : part.height;
     const dim3 threads(ALONG, ACROSS),
         blocks((unsigned)((along + ALONG - 1) / ALONG), (unsigned)((across + ACROSS - 1) / ACROSS));
-    if (av1 && wide)
-        convert<uint16_t, true><<<blocks, threads, 0, stream>>>(part);
-    else if (av1)
-        convert<uint8_t, true><<<blocks, threads, 0, stream>>>(part);
-    else if (wide)
-        convert<uint16_t, false><<<blocks, threads, 0, stream>>>(part);
-    else
-        convert<uint8_t, false><<<blocks, threads, 0, stream>>>(part);
-    return cudaGetLastError();
+    const auto kernel = av1    ? wide ? convert<uint16_t, true> : convert<uint8_t, true>
+                           : wide ? convert<uint16_t, false>
+                               : convert<uint8_t, false>;
+    return launch_kernel(kernel, blocks, threads, 0, stream, part);
 }
 
 /* The crew. */

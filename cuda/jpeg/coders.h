@@ -43,13 +43,9 @@ uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size,
  * enough for many of them. */
 uint64_t gf_jpeg_tiles_bytes(const struct gf_jpeg_decode_picture *picture);
 
-GF_C_END
-
 /* Encodes pictures in device memory as the scans of baseline JPEG files: exactly the bytes that
  * the CPU writes for the same options. All pictures of a group share the launches, whatever
  * their sizes are. (cuda/jpeg/encoder.cu) */
-
-GF_C_BEGIN
 
 struct gf_jpeg_encode_picture {
     struct gf_view in; /* RGB or gray of 8 bits, the whole picture, in device memory */

@@ -177,21 +177,28 @@ struct jpeg_found {
     unsigned subsequences;
 };
 
+/* The arrays that describe the pictures of a group. The host fills all of them and copies them to
+ * the device in one transfer. */
+struct jpeg_described {
+    struct jpeg_picture *pictures;
+    struct jpeg_stream *streams;
+    struct jpeg_scan *scans; /* of the pictures of several scans, in the order of the pictures */
+    unsigned *scan_order;    /* their indices in the order in which they begin */
+    /* How many blocks each scan has done, and how many scans have begun. */
+    unsigned *progress;
+    unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
+    uint16_t *quantisers;
+    unsigned *flags, *ends; /* results from the device: `ends` follows `flags` */
+};
+
 /* A group on the device. The kernels get this struct by value. */
-struct jpeg_group {
+struct jpeg_group : jpeg_described {
     int count;
     unsigned tiles, sequences, dc_tiles;
     unsigned beyond; /* the largest number of entries of `beyond` in any picture's tables */
-    const struct jpeg_picture *pictures;
-    const struct jpeg_stream *streams;
-    int scanned; /* the number of pictures of several scans */
+    int scanned;     /* the number of pictures of several scans */
     unsigned scan_count;
-    const struct jpeg_scan *scans; /* of all these pictures, in the order of the pictures */
-    const unsigned *scan_order;    /* their indices in the order in which they begin */
-    /* How many blocks each scan has done, and how many scans have begun. */
-    unsigned *progress;
-    const unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
-    const unsigned char *raw;
+    unsigned char *raw;
     struct jpeg_found *found;
     /* Numbers of bytes and markers: first those in each tile, later those before each tile. */
     uint2 *tile;
@@ -205,7 +212,6 @@ struct jpeg_group {
     unsigned *sequence_blocks;
     int4 *dc_sums; /* for each tile, the sums since its last interval began */
     int16_t *coefficients, *dc;
-    unsigned *flags, *ends;
 };
 
 /* The steps of decoding, in this order. */

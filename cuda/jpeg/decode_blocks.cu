@@ -226,9 +226,8 @@ static __global__ void __launch_bounds__(SEQUENCE) decode_kernel(const struct jp
 cudaError_t gf_jpeg_decode_blocks(const struct jpeg_group *group, cudaStream_t stream)
 {
     const int shared = (int)(sizeof(struct decode_shared) + group->beyond * sizeof(uint16_t));
-    LAUNCH_TRY(allow_shared((const void *)decode_kernel, shared));
-    decode_kernel<<<group->sequences, SEQUENCE, shared, stream>>>(*group);
-    return cudaGetLastError();
+    LAUNCH_TRY(allow_shared(decode_kernel, shared));
+    return launch_kernel(decode_kernel, group->sequences, SEQUENCE, shared, stream, *group);
 }
 
 /* Adds up the differences of the DC values of each component, from the beginning of each restart
@@ -395,6 +394,5 @@ static __global__ void __launch_bounds__(DC_THREADS) sum_dc_kernel(const struct 
 cudaError_t gf_jpeg_sum_dc(const struct jpeg_group *group, cudaStream_t stream)
 {
     tile_sums_kernel<<<group->dc_tiles, DC_THREADS, 0, stream>>>(*group);
-    sum_dc_kernel<<<group->dc_tiles, DC_THREADS, 0, stream>>>(*group);
-    return cudaGetLastError();
+    return launch_kernel(sum_dc_kernel, group->dc_tiles, DC_THREADS, 0, stream, *group);
 }

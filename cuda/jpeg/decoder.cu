@@ -17,24 +17,11 @@ struct jpeg_amounts {
     uint64_t scratch;
 };
 
-/* The arrays that describe the pictures of a group. The host fills all of them and copies them to
- * the device in one transfer. */
-struct jpeg_described {
-    struct jpeg_picture *pictures;
-    struct jpeg_stream *streams;
-    struct jpeg_scan *scans;
-    unsigned *tile_picture, *sequence_picture, *dc_tile_picture;
-    unsigned *scan_order, *progress; /* see jpeg_group */
-    uint16_t *quantisers;
-    unsigned *flags, *ends; /* results from the device: `ends` follows `flags` */
-};
-
-/* The addresses of a group's arrays. The arrays of `described` come first, in `described_bytes`
- * bytes. */
+/* The addresses of a group's arrays. Those of struct jpeg_described come first, in
+ * `described_bytes` bytes. */
 struct jpeg_layout {
-    struct jpeg_described described;
     struct jpeg_group group;
-    void *scratch;
+    unsigned char *scratch;
     uint64_t described_bytes, bytes;
 };
 
@@ -315,24 +302,21 @@ static cudaError_t order_scans(const struct jpeg_described *described, unsigned 
 static struct jpeg_layout lay_out(unsigned char *memory, const struct jpeg_amounts *amounts)
 {
     struct arena arena = {memory, 0};
-    struct jpeg_layout layout;
-    struct jpeg_described *const described = &layout.described;
+    struct jpeg_layout layout = {};
     struct jpeg_group *const group = &layout.group;
-    unsigned char *raw, *scratch;
-    memset(&layout, 0, sizeof layout);
-    take(&arena, described->pictures, amounts->pictures);
-    take(&arena, described->streams, amounts->pictures);
-    take(&arena, described->scans, amounts->scans);
-    take(&arena, described->scan_order, amounts->scans);
-    take(&arena, described->progress, amounts->scans + 1);
-    take(&arena, described->tile_picture, amounts->tiles);
-    take(&arena, described->sequence_picture, amounts->sequences);
-    take(&arena, described->dc_tile_picture, amounts->dc_tiles);
-    take(&arena, described->quantisers, amounts->pictures * 3 * BLOCK_SIZE);
-    take(&arena, described->flags, 2 * amounts->pictures);
-    described->ends = described->flags + amounts->pictures;
+    take(&arena, group->pictures, amounts->pictures);
+    take(&arena, group->streams, amounts->pictures);
+    take(&arena, group->scans, amounts->scans);
+    take(&arena, group->scan_order, amounts->scans);
+    take(&arena, group->progress, amounts->scans + 1);
+    take(&arena, group->tile_picture, amounts->tiles);
+    take(&arena, group->sequence_picture, amounts->sequences);
+    take(&arena, group->dc_tile_picture, amounts->dc_tiles);
+    take(&arena, group->quantisers, amounts->pictures * 3 * BLOCK_SIZE);
+    take(&arena, group->flags, 2 * amounts->pictures);
+    group->ends = group->flags + amounts->pictures;
     layout.described_bytes = arena.used;
-    take(&arena, raw, amounts->raw);
+    take(&arena, group->raw, amounts->raw);
     take(&arena, group->found, amounts->pictures);
     take(&arena, group->tile, amounts->tiles);
     take(&arena, group->words, amounts->words);
@@ -346,22 +330,10 @@ static struct jpeg_layout lay_out(unsigned char *memory, const struct jpeg_amoun
     take(&arena, group->dc_sums, amounts->dc_tiles);
     take(&arena, group->coefficients, amounts->blocks * BLOCK_SIZE);
     take(&arena, group->dc, amounts->blocks);
-    take(&arena, scratch, amounts->scratch);
+    take(&arena, layout.scratch, amounts->scratch);
     layout.bytes = arena.used;
-    layout.scratch = scratch;
-    group->raw = raw;
-    group->pictures = described->pictures;
-    group->streams = described->streams;
-    group->scans = described->scans;
     group->scanned = (int)amounts->scanned;
     group->scan_count = (unsigned)amounts->scans;
-    group->scan_order = described->scan_order;
-    group->progress = described->progress;
-    group->tile_picture = described->tile_picture;
-    group->sequence_picture = described->sequence_picture;
-    group->dc_tile_picture = described->dc_tile_picture;
-    group->flags = described->flags;
-    group->ends = described->ends;
     group->count = (int)amounts->pictures;
     group->tiles = (unsigned)amounts->tiles;
     group->sequences = (unsigned)amounts->sequences;
@@ -443,9 +415,9 @@ static enum gf_status launch(struct gf_jpeg_decoder *decoder, struct jpeg_layout
     if (single)
         CODER_TRY(decoder, gf_jpeg_sum_dc(group, stream));
     CODER_TRY(decoder, coder_mark(decoder, 5, stream));
-    CODER_TRY(decoder, gf_jpeg_reconstruct(described->pictures, group->count, group->coefficients,
-                                           group->dc, device->described.quantisers, group->flags,
-                                           device->scratch, stream));
+    CODER_TRY(decoder,
+              gf_jpeg_reconstruct(described->pictures, group->count, group->coefficients, group->dc,
+                                  device->group.quantisers, group->flags, device->scratch, stream));
     CODER_TRY(decoder, coder_mark(decoder, 6, stream));
     return GF_OK;
 }
@@ -481,35 +453,34 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     copies.count = 0;
     CODER_TRY(decoder, coder_mark(decoder, 0, decoder->stream));
     if (tiles)
-        CODER_TRY(decoder,
-                  coder_copy(decoder, &copies, (void *)device.group.raw, tiles, amounts->raw));
+        CODER_TRY(decoder, coder_copy(decoder, &copies, device.group.raw, tiles, amounts->raw));
     for (unsigned i = 0; i < count; i++) {
         const struct member *const member = &members[i];
         const struct jpeg_amounts own = amounts_of(&member->about, &member->stream);
         if (!tiles)
-            CODER_TRY(decoder, coder_copy(decoder, &copies, (void *)(device.group.raw + before.raw),
+            CODER_TRY(decoder, coder_copy(decoder, &copies, device.group.raw + before.raw,
                                           member->data + raw_begin(member->header),
                                           member->stream.raw_bytes));
-        host.described.pictures[i] = member->about;
-        host.described.streams[i] = member->stream;
-        place(&host.described, i, &before, member->header);
+        host.group.pictures[i] = member->about;
+        host.group.streams[i] = member->stream;
+        place(&host.group, i, &before, member->header);
         add_amounts(&before, &own);
     }
     if (amounts->scans)
-        CODER_TRY(decoder, order_scans(&host.described, count));
+        CODER_TRY(decoder, order_scans(&host.group, count));
     CODER_TRY(decoder,
               coder_copy(decoder, &copies, decoder->memory, decoder->pinned, host.described_bytes));
     CODER_TRY(decoder, coder_queue_copies(decoder, &copies));
-    GF_TRY(launch(decoder, &device, &host.described, error));
-    CODER_TRY(decoder, cudaMemcpyAsync(host.described.flags, device.described.flags,
-                                       2 * count * sizeof *host.described.flags,
-                                       cudaMemcpyDeviceToHost, decoder->stream));
+    GF_TRY(launch(decoder, &device, &host.group, error));
+    CODER_TRY(decoder, cudaMemcpyAsync(host.group.flags, device.group.flags,
+                                       2 * count * sizeof *host.group.flags, cudaMemcpyDeviceToHost,
+                                       decoder->stream));
     CODER_TRY(decoder, coder_wait(decoder));
     for (unsigned i = 0; i < count; i++) {
         struct gf_jpeg_decode_picture *const picture = members[i].picture;
         const struct gf_jpeg_header *const header = members[i].header;
-        picture->decoded &= !host.described.flags[i];
-        picture->end = header->scans ? header->end : header->scan + host.described.ends[i];
+        picture->decoded &= !host.group.flags[i];
+        picture->end = header->scans ? header->end : header->scan + host.group.ends[i];
     }
     return coder_add_times(decoder, error);
 }

@@ -219,17 +219,6 @@ static __device__ __forceinline__ int place_of(int symbol, bool dc)
     return size && symbol != 15 && symbol < GF_JPEG_AC_SYMBOLS ? symbol - 2 * size + 16 : -1;
 }
 
-static __device__ __forceinline__ int least_of_warp(int v)
-{
-#if __CUDA_ARCH__ >= 800 && !defined(GF_EMULATED)
-    return __reduce_min_sync(~0u, v);
-#else
-    for (int step = WARP / 2; step; step /= 2)
-        v = min(v, __shfl_xor_sync(~0u, v, step));
-    return v;
-#endif
-}
-
 /* Takes the rarest tree away, of several the last. Returns its symbol. */
 static __device__ __forceinline__ int take_rarest(int numbers[EACH], int *number)
 {

@@ -73,8 +73,7 @@ static __global__ void __launch_bounds__(STRIP_THREADS, STRIP_RESIDENT)
 cudaError_t gf_jpeg_make_planes(const struct strip_launch &launch, const struct group_arrays &group,
                                 cudaStream_t stream)
 {
-    planes_kernel<<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch, group);
-    return cudaGetLastError();
+    return launch_kernel(planes_kernel, launch.blocks, STRIP_THREADS, 0, stream, launch, group);
 }
 
 /* Computes planes of components with blocks of 4 x 4, 2 x 2 and 1 x 1 samples, and gray pictures,
@@ -267,6 +266,5 @@ static __global__ void __launch_bounds__(STRIP_THREADS, STRIP_RESIDENT)
 cudaError_t gf_jpeg_make_reduced_planes(const struct strip_launch &launch,
                                         const struct group_arrays &group, cudaStream_t stream)
 {
-    reduced_kernel<<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch, group);
-    return cudaGetLastError();
+    return launch_kernel(reduced_kernel, launch.blocks, STRIP_THREADS, 0, stream, launch, group);
 }

@@ -217,8 +217,7 @@ cudaError_t gf_jpeg_unstuff(const struct jpeg_group *group, cudaStream_t stream)
 {
     unstuff_count_kernel<<<group->tiles, UNSTUFF_THREADS, 0, stream>>>(*group);
     unstuff_scan_kernel<<<group->count, SCAN_THREADS, 0, stream>>>(*group);
-    unstuff_move_kernel<<<group->tiles, UNSTUFF_THREADS, 0, stream>>>(*group);
-    return cudaGetLastError();
+    return launch_kernel(unstuff_move_kernel, group->tiles, UNSTUFF_THREADS, 0, stream, *group);
 }
 
 /* Computes the tables of the Huffman codes, and the table of the restart intervals. */
@@ -368,6 +367,5 @@ static __global__ void __launch_bounds__(PREPARE_THREADS)
 
 cudaError_t gf_jpeg_prepare(const struct jpeg_group *group, cudaStream_t stream)
 {
-    prepare_kernel<<<group->count, PREPARE_THREADS, 0, stream>>>(*group);
-    return cudaGetLastError();
+    return launch_kernel(prepare_kernel, group->count, PREPARE_THREADS, 0, stream, *group);
 }

@@ -622,6 +622,5 @@ cudaError_t gf_jpeg_decode_scans(const struct jpeg_group *group, cudaStream_t st
         return cudaSuccess;
     LAUNCH_TRY(cudaFuncSetAttribute(scans_kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                     cudaSharedmemCarveoutMaxShared));
-    scans_kernel<<<group->scan_count, WARP, 0, stream>>>(*group);
-    return cudaGetLastError();
+    return launch_kernel(scans_kernel, group->scan_count, WARP, 0, stream, *group);
 }

@@ -390,6 +390,5 @@ cudaError_t gf_jpeg_synchronise(const struct jpeg_group *group, cudaStream_t str
     const unsigned shared = table_bytes(group->beyond);
     synchronise_kernel<<<group->sequences, SEQUENCE, shared, stream>>>(*group);
     repair_kernel<true><<<group->sequences, SEQUENCE, shared, stream>>>(*group);
-    repair_kernel<false><<<group->count, SEQUENCE, shared, stream>>>(*group);
-    return cudaGetLastError();
+    return launch_kernel(repair_kernel<false>, group->count, SEQUENCE, shared, stream, *group);
 }

@@ -221,15 +221,13 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
 cudaError_t gf_jpeg_upsample(const struct strip_launch &launch, const struct group_arrays &group,
                              cudaStream_t stream)
 {
-    upsample_kernel<<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch, group);
-    return cudaGetLastError();
+    return launch_kernel(upsample_kernel, launch.blocks, STRIP_THREADS, 0, stream, launch, group);
 }
 
 cudaError_t gf_jpeg_convert(const struct strip_launch &launch, const struct group_arrays &group,
                             cudaStream_t stream)
 {
-    convert_kernel<<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch, group);
-    return cudaGetLastError();
+    return launch_kernel(convert_kernel, launch.blocks, STRIP_THREADS, 0, stream, launch, group);
 }
 
 /* Computes inverse DCT, upsampling of chroma and colour conversion in one kernel, for the usual
@@ -375,11 +373,8 @@ static __global__ void __launch_bounds__(STRIP_THREADS, SAMPLING == JPEG_444 ? 1
 cudaError_t gf_jpeg_make_pixels(const struct strip_launch &launch, const struct group_arrays &group,
                                 enum jpeg_launch sampling, cudaStream_t stream)
 {
-    if (sampling == JPEG_444)
-        fused_kernel<JPEG_444><<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch, group);
-    else if (sampling == JPEG_422)
-        fused_kernel<JPEG_422><<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch, group);
-    else
-        fused_kernel<JPEG_420><<<launch.blocks, STRIP_THREADS, 0, stream>>>(launch, group);
-    return cudaGetLastError();
+    const auto kernel = sampling == JPEG_444   ? fused_kernel<JPEG_444>
+                        : sampling == JPEG_422 ? fused_kernel<JPEG_422>
+                                               : fused_kernel<JPEG_420>;
+    return launch_kernel(kernel, launch.blocks, STRIP_THREADS, 0, stream, launch, group);
 }

@@ -30,13 +30,9 @@ GF_CODER(png_decode)
 /* Returns the bytes of device memory that a picture needs in a group, without `out`. */
 uint64_t gf_png_decoder_bytes(const struct gf_png_file *header, size_t size);
 
-GF_C_END
-
 /* Encodes pictures in device memory as the IDAT chunks of PNG files: exactly the bytes that the CPU
  * writes at level 1. All pictures of a group, whatever their sizes and formats, share the
  * launches. */
-
-GF_C_BEGIN
 
 struct gf_png_encode_picture {
     struct gf_view in; /* the whole picture in device memory: 1 to 4 channels, 8 or 16 bits */

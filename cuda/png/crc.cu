@@ -112,6 +112,6 @@ cudaError_t gf_png_crc_launch(const struct png_group *group, unsigned first, uns
     const uint64_t words = chunk_most((uint64_t)group->granules_most * GRANULE) / 4 + 2;
     const dim3 grid((unsigned)((words + PIECE - 1) / PIECE), count);
     crc_kernel<<<grid, CRC_THREADS, 0, stream>>>(*group, first);
-    end_kernel<<<blocks_for(count, END_THREADS), END_THREADS, 0, stream>>>(*group, first, count);
-    return cudaGetLastError();
+    return launch_kernel(end_kernel, blocks_for(count, END_THREADS), END_THREADS, 0, stream, *group,
+                         first, count);
 }

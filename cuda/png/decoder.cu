@@ -269,8 +269,7 @@ static __global__ void __launch_bounds__(CRC_THREADS)
 static cudaError_t check_chunks(const struct png_decode_group *group,
                                 const struct crc_tables *tables, cudaStream_t stream)
 {
-    check_kernel<<<group->chunk_count, CRC_THREADS, 0, stream>>>(*group, tables);
-    return cudaGetLastError();
+    return launch_kernel(check_kernel, group->chunk_count, CRC_THREADS, 0, stream, *group, tables);
 }
 
 /* Runs the steps of the PNG decoder for groups of pictures. */

@@ -500,6 +500,5 @@ static __global__ void __launch_bounds__(PARTS, 1)
 
 cudaError_t gf_png_inflate_rest(const struct png_decode_group *group, cudaStream_t stream)
 {
-    inflate_kernel<<<group->count, PARTS, 0, stream>>>(*group);
-    return cudaGetLastError();
+    return launch_kernel(inflate_kernel, group->count, PARTS, 0, stream, *group);
 }

@@ -98,15 +98,13 @@ static __global__ void __launch_bounds__(HEAD_THREADS)
 
 cudaError_t gf_png_place_launch(const struct png_group *group, cudaStream_t stream)
 {
-    place_kernel<<<1, PLACE_THREADS, 0, stream>>>(*group);
-    return cudaGetLastError();
+    return launch_kernel(place_kernel, 1, PLACE_THREADS, 0, stream, *group);
 }
 
 cudaError_t gf_png_head_launch(const struct png_group *group, unsigned first, unsigned count,
                                cudaStream_t stream)
 {
-    head_kernel<<<count, HEAD_THREADS, 0, stream>>>(*group, first);
-    return cudaGetLastError();
+    return launch_kernel(head_kernel, count, HEAD_THREADS, 0, stream, *group, first);
 }
 
 /* Writes the deflate data of the stripes. A thread block processes a tile of granules: it adds
@@ -367,6 +365,5 @@ cudaError_t gf_png_pack_launch(const struct png_group *group, unsigned first, un
                                cudaStream_t stream)
 {
     const dim3 grid(blocks_for(group->granules_most, TILE), count);
-    pack_kernel<<<grid, THREADS, 0, stream>>>(*group, first);
-    return cudaGetLastError();
+    return launch_kernel(pack_kernel, grid, THREADS, 0, stream, *group, first);
 }

@@ -53,8 +53,7 @@ static __global__ void __launch_bounds__(SUM_THREADS)
 
 cudaError_t gf_png_sum_stripes(const struct png_decode_group *group, cudaStream_t stream)
 {
-    sum_kernel<<<group->count, SUM_THREADS, 0, stream>>>(*group);
-    return cudaGetLastError();
+    return launch_kernel(sum_kernel, group->count, SUM_THREADS, 0, stream, *group);
 }
 
 /* Rows are processed in quads of four pixels. A quad has as many words as a pixel has bytes. */

@@ -22,12 +22,8 @@ struct gf_yuv_decode_steps {
 
 GF_CODER(yuv_decode)
 
-GF_C_END
-
 /* Converts pictures in device memory to frames of YCbCr, with the same bits as
  * gf_yuv_writer_row(). */
-
-GF_C_BEGIN
 
 struct gf_yuv_encode_picture {
     const struct gf_yuv *yuv;

@@ -88,11 +88,8 @@ template <class Sample> static cudaError_t launch(const struct job &job, cudaStr
 {
     const unsigned blocks = blocks_of(job.yuv.width, job.yuv.height);
     const dim3 threads(BLOCK_ACROSS, BLOCK_DOWN);
-    if (job.yuv.mono)
-        to_gray<Sample><<<blocks, threads, 0, stream>>>(job);
-    else
-        to_rgb<Sample><<<blocks, threads, 0, stream>>>(job);
-    return cudaGetLastError();
+    return launch_kernel(job.yuv.mono ? to_gray<Sample> : to_rgb<Sample>, blocks, threads, 0,
+                         stream, job);
 }
 
 static cudaError_t convert(const struct gf_yuv_decode_picture *picture, unsigned char *planes,

@@ -108,8 +108,8 @@ static cudaError_t launch(const struct job &job, int channels, cudaStream_t stre
     const unsigned blocks = blocks_of(job.yuv.width, rows);
     const dim3 threads(BLOCK_ACROSS, BLOCK_DOWN);
     return (cudaError_t)for_channels(channels, [&](auto constant) -> int {
-        from_rows<In, Out, decltype(constant)::value><<<blocks, threads, 0, stream>>>(job);
-        return cudaGetLastError();
+        return launch_kernel(from_rows<In, Out, decltype(constant)::value>, blocks, threads, 0,
+                             stream, job);
     });
 }
 

@@ -9,6 +9,7 @@
 #include "stage/picture.h"
 
 struct gf_stage;
+struct CUstream_st; /* a cudaStream_t points to it */
 
 /* The most pictures of a stack whose inputs need not lie at equal distances (gf_stack.in). */
 enum { GF_LISTED_MOST = 64 };
@@ -30,7 +31,7 @@ struct gf_launch {
     struct gf_view in, out;
     void *scratch; /* cuda_scratch() bytes of device memory, 256-byte aligned, not cleared */
     const void *constants; /* stage->constants on the device, 256-byte aligned */
-    void *stream;          /* cudaStream_t */
+    struct CUstream_st *stream;
     /* For cuda_fused alone: tables on the device, 256 bytes each, 16-byte aligned. Each sample that
      * is read goes through `before` first, and each result through `after` before it is written;
      * NULL: no table. */
@@ -55,7 +56,7 @@ typedef int gf_launcher(const struct gf_launch *launch);
  * gf_lightness_tables() on the device for LIGHTNESS, otherwise NULL. Like a launcher, it neither
  * allocates nor synchronises, and returns the launch status. */
 typedef int gf_counter(const struct gf_view *view, enum gf_statistic statistic,
-                       unsigned long long *count, const void *tables, void *stream);
+                       unsigned long long *count, const void *tables, struct CUstream_st *stream);
 
 /* A variant of a filter's kernels, which the user chooses by `variant=name`. Variants make the same
  * picture as the CPU, except those that demonstrate the effect of an intrinsic or a library

@@ -13,7 +13,7 @@
 #include "cuda.h"
 #include "written.h"
 
-struct emulated_stream {
+struct CUstream_st {
     int unused;
 };
 
@@ -328,7 +328,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
-    *stream = new emulated_stream();
+    *stream = new CUstream_st();
     return cudaSuccess;
 }
 

@@ -291,15 +291,14 @@ static int launch_near(const struct near_args &args, cudaStream_t stream)
     }
     const struct view_pair &p = args.exact.p;
     const int tiles = tile_blocks(p.width, p.rows, NEAR_COLUMNS, NEAR_ROWS);
-    bilateral_near_kernel<CHANNELS, RADIUS><<<tiles, NEAR_THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(bilateral_near_kernel<CHANNELS, RADIUS>, tiles, NEAR_THREADS, 0, stream,
+                         args);
 }
 
 extern "C" int gf_bilateral_near_cuda(const struct gf_launch *launch)
 {
     const struct gf_bilateral_weights *const weights =
         (const struct gf_bilateral_weights *)launch->stage->constants;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct near_args args = {};
     args.exact = bilateral_args_of(launch);
     args.margin = weights->margin;
@@ -307,8 +306,8 @@ extern "C" int gf_bilateral_near_cuda(const struct gf_launch *launch)
         args.space[i] = weights->space[i];
         args.factor[i] = weights->factor[i];
     }
-    return args.exact.p.channels == 3 ? launch_near<3, 1>(args, stream)
-                                      : launch_near<1, 1>(args, stream);
+    return args.exact.p.channels == 3 ? launch_near<3, 1>(args, launch->stream)
+                                      : launch_near<1, 1>(args, launch->stream);
 }
 
 /* A block computes a tile of the output. It reads the tile and `radius` pixels around it as floats
@@ -476,36 +475,29 @@ static __global__ void __launch_bounds__(THREADS) bilateral_small_kernel(struct 
     }
 }
 
-template <bool FLOATS, int CHANNELS, int RADIUS>
-static bool launch_small(const struct bilateral_args &args, dim3 grid, cudaStream_t stream)
+template <bool FLOATS, int CHANNELS, int RADIUS = 1>
+static auto kernel_of(int radius) -> void (*)(struct bilateral_args)
 {
-    if (args.radius == RADIUS) {
-        bilateral_small_kernel<FLOATS, CHANNELS, RADIUS><<<grid, THREADS, 0, stream>>>(args);
-        return true;
-    }
-    if constexpr (RADIUS < SMALL_RADIUS_MAX)
-        return launch_small<FLOATS, CHANNELS, RADIUS + 1>(args, grid, stream);
-    return false;
+    if constexpr (RADIUS > SMALL_RADIUS_MAX)
+        return bilateral_kernel<FLOATS, CHANNELS>;
+    else
+        return radius == RADIUS ? bilateral_small_kernel<FLOATS, CHANNELS, RADIUS>
+                                : kernel_of<FLOATS, CHANNELS, RADIUS + 1>(radius);
 }
 
 template <bool FLOATS, int CHANNELS>
 static int launch_tiles(const struct bilateral_args &args, cudaStream_t stream)
 {
     const struct view_pair &p = args.p;
-    const int strips = (p.rows + TILE_ROWS - 1) / TILE_ROWS;
-    const dim3 grid((p.width + TILE_COLUMNS - 1) / TILE_COLUMNS,
-                    strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);
-    if (!launch_small<FLOATS, CHANNELS, 1>(args, grid, stream))
-        bilateral_kernel<FLOATS, CHANNELS><<<grid, THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    const dim3 grid = grid_of_rows(ceil_div(p.width, TILE_COLUMNS), ceil_div(p.rows, TILE_ROWS));
+    return launch_kernel(kernel_of<FLOATS, CHANNELS>(args.radius), grid, THREADS, 0, stream, args);
 }
 
 template <bool FLOATS> static int launch_tiled(const struct gf_launch *launch)
 {
     const struct bilateral_args args = bilateral_args_of(launch);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     return for_channels(args.p.channels, [&](auto channels) {
-        return launch_tiles<FLOATS, decltype(channels)::value>(args, stream);
+        return launch_tiles<FLOATS, decltype(channels)::value>(args, launch->stream);
     });
 }
 

@@ -216,7 +216,6 @@ template <class Sample, class Sum, class Window>
 static int launch_box(const struct gf_launch *launch, const struct gf_box *box)
 {
     const struct view_pair p = view_pair_of(launch, box->border);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct columns_args columns = {};
     columns.p = p;
     columns.sums = (unsigned char *)launch->scratch;
@@ -228,8 +227,8 @@ static int launch_box(const struct gf_launch *launch, const struct gf_box *box)
     const long long fours = ((long long)p.width * p.channels + 3) / 4;
     const int tall = (int)((fours + THREADS - 1) / THREADS) * ceil_div(p.rows, columns.strip);
     const size_t table = (size_t)(columns.strip + 2 * box->radius) * sizeof(long long);
-    box_columns_kernel<Sample, Sum><<<tall, THREADS, table, stream>>>(columns);
-    LAUNCH_TRY(cudaGetLastError());
+    LAUNCH_TRY(launch_kernel(box_columns_kernel<Sample, Sum>, tall, THREADS, table, launch->stream,
+                             columns));
 
     const struct box_shape shape = shape_of_box(p.channels, box->radius);
     const size_t each = (size_t)(p.channels * (shape.plane + shape.blocks)) * sizeof(unsigned) +
@@ -242,8 +241,8 @@ static int launch_box(const struct gf_launch *launch, const struct gf_box *box)
     rows.lines = rows_that_fit(each);
     rows.mean = box->mean;
     const int wide = tile_blocks(p.width, p.rows, shape.width, rows.lines);
-    box_rows_kernel<Sum, Window, Sample><<<wide, THREADS, each * rows.lines, stream>>>(rows);
-    return cudaGetLastError();
+    return launch_kernel(box_rows_kernel<Sum, Window, Sample>, wide, THREADS, each * rows.lines,
+                         launch->stream, rows);
 }
 
 extern "C" int gf_boxblur_cuda(const struct gf_launch *launch)

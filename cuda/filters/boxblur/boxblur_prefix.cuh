@@ -329,20 +329,16 @@ static int launch_prefix_as(const struct gf_launch *launch, const struct gf_box 
     const int across = ceil_div(row_samples, args.samples);
     const int sums_bytes = prefix_sums_bytes(ROWS);
     unsigned resident = 0;
-    cudaError_t status =
-        allow_shared(box_prefix_kernel<CHANNELS, ROWS>,
-                     sums_bytes + prefix_table_bytes(PREFIX_LINES, GF_BOX_PREFIX_MAX));
-    GF_THEN(status, resident_blocks((const void *)box_prefix_kernel<CHANNELS, ROWS>, PREFIX_THREADS,
-                                    (size_t)sums_bytes + 2048, 1u << 30, &resident));
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(allow_shared(box_prefix_kernel<CHANNELS, ROWS>,
+                            sums_bytes + prefix_table_bytes(PREFIX_LINES, GF_BOX_PREFIX_MAX)));
+    LAUNCH_TRY(resident_blocks(box_prefix_kernel<CHANNELS, ROWS>, PREFIX_THREADS,
+                               (size_t)sums_bytes + 2048, 1u << 30, &resident));
     const int strips = max(1, (int)resident / across);
     args.lines = min(max(ceil_div(args.p.rows, strips), 2 * PREFIX_WARPS), (int)PREFIX_LINES);
     const int table = prefix_table_bytes(args.lines, args.radius);
     const int blocks = tile_blocks(row_samples, args.p.rows, args.samples, args.lines);
-    box_prefix_kernel<CHANNELS, ROWS>
-        <<<blocks, PREFIX_THREADS, sums_bytes + table, (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(box_prefix_kernel<CHANNELS, ROWS>, blocks, PREFIX_THREADS,
+                         sums_bytes + table, launch->stream, args);
 }
 
 template <int ROWS>

@@ -223,7 +223,7 @@ static int launch_small_as(const struct gf_launch *launch, const struct gf_box *
     const struct small_args args = {p, rows, n / 2 * 0x10001u, ((1u << 24) + n - 1) / n};
     const int blocks = tile_blocks(p.width * CHANNELS, p.rows, BYTES, rows * STRIP_WARPS);
     return launch_early(box_small_kernel<RADIUS, CHANNELS>, (unsigned)blocks, STRIP_THREADS, 0,
-                        (cudaStream_t)launch->stream, args);
+                        launch->stream, args);
 }
 
 template <int RADIUS>
@@ -443,7 +443,7 @@ static int launch_small16_as(const struct gf_launch *launch, const struct gf_box
     const int blocks =
         tile_blocks(p.width * Shape::CHANNELS, p.rows, Shape::SAMPLES, rows * STRIP_WARPS);
     return launch_early(box_small16_kernel<Shape>, (unsigned)blocks, STRIP_THREADS, 0,
-                        (cudaStream_t)launch->stream, args);
+                        launch->stream, args);
 }
 
 template <int RADIUS>

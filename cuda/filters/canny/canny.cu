@@ -379,17 +379,16 @@ extern "C" int gf_canny_thin_cuda(const struct gf_launch *launch)
     args.words = gf_bit_words(args.p.width);
     const struct gf_edge_limits *const limits = (const struct gf_edge_limits *)launch->constants;
     const int blocks = tile_blocks(args.words * WARP, args.p.rows, COLUMNS, THIN_ROWS);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     return for_samples(args.p, [&](auto sample, auto channels) -> int {
         using Sample = decltype(sample);
         constexpr int CHANNELS = decltype(channels)::value;
         if constexpr (sizeof(Sample) == 1 && CHANNELS % 2)
             return launch_thin8<CHANNELS>(args.p, args.words,
                                           (const struct gf_edge_limits *)launch->stage->constants,
-                                          stream);
+                                          launch->stream);
         else
-            thin_kernel<Sample, CHANNELS><<<blocks, THIN_THREADS, 0, stream>>>(args, limits);
-        return cudaGetLastError();
+            return launch_kernel(thin_kernel<Sample, CHANNELS>, blocks, THIN_THREADS, 0,
+                                 launch->stream, args, limits);
     });
 }
 
@@ -458,9 +457,8 @@ extern "C" int gf_canny_draw_cuda(const struct gf_launch *launch)
     args.width = out->format.width;
     args.words = gf_bit_words(args.width);
     args.chunks = ceil_div(args.width, VECTOR / bytes);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const long long items = (long long)args.chunks * args.rows;
     const unsigned blocks = (unsigned)((items + DRAW_THREADS - 1) / DRAW_THREADS);
     return launch_early(bytes == 1 ? draw_kernel<1> : draw_kernel<2>, blocks, DRAW_THREADS, 0,
-                        stream, args);
+                        launch->stream, args);
 }

@@ -362,12 +362,11 @@ extern "C" int gf_canny_link_cuda(const struct gf_launch *launch)
     args.weak = args.parent + gf_hysteresis_nodes(launch->in.format);
     args.words = launch->in.format.width / 8;
     args.height = launch->in.format.height;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const unsigned tiles = (unsigned)tile_blocks(args.words, args.height, FLOOD_WARPS, TILE_ROWS);
-    cudaError_t status = launch_early(flood_kernel, tiles, FLOOD_THREADS, 0, stream, args);
+    cudaError_t status = launch_early(flood_kernel, tiles, FLOOD_THREADS, 0, launch->stream, args);
     const long long strips = (args.height + 1) / 2;
     const unsigned blocks = (unsigned)((strips * args.words + STRIP_THREADS - 1) / STRIP_THREADS);
-    GF_THEN(status, launch_early(unite_kernel, blocks, STRIP_THREADS, 0, stream, args));
-    GF_THEN(status, launch_early(resolve_kernel, blocks, STRIP_THREADS, 0, stream, args));
+    GF_THEN(status, launch_early(unite_kernel, blocks, STRIP_THREADS, 0, launch->stream, args));
+    GF_THEN(status, launch_early(resolve_kernel, blocks, STRIP_THREADS, 0, launch->stream, args));
     return status;
 }

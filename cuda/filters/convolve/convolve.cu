@@ -323,9 +323,8 @@ static int launch_planes(const struct gf_launch *launch, const struct gf_convolv
                         : way == CONVOLVE_NEAR  ? convolve_kernel<unsigned char, CONVOLVE_NEAR>
                         : way == CONVOLVE_WHOLE ? convolve_kernel<unsigned char, CONVOLVE_WHOLE>
                                                 : convolve_kernel<unsigned char, CONVOLVE_APART>;
-    kernel<<<planes_blocks(args.p, args.shape), PLANES_THREADS, shared,
-             (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(kernel, planes_blocks(args.p, args.shape), PLANES_THREADS, shared,
+                         launch->stream, args);
 }
 
 extern "C" int gf_convolve_tiled_cuda(const struct gf_launch *launch)

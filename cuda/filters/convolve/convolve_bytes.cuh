@@ -218,9 +218,8 @@ static int launch_bytes_as(const struct gf_launch *launch, struct bytes_args arg
                                              : convolve_bytes_kernel<REACH, 3, Fuse>;
     args.rows = strip_rows(ceil_div(args.p.width * args.p.channels, STRIP_BYTES), args.p.rows,
                            BYTES_ROWS, BYTES_FOUR);
-    kernel<<<strip_blocks(args.p, 1, args.rows), STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(
-        args);
-    return cudaGetLastError();
+    return launch_kernel(kernel, strip_blocks(args.p, 1, args.rows), STRIP_THREADS, 0,
+                         launch->stream, args);
 }
 
 template <class Fuse>

@@ -366,11 +366,10 @@ static int launch_small_as(const struct gf_launch *launch, const struct gf_convo
 {
     const struct view_pair p = view_pair_of(launch, convolve->border);
     const struct small_args args = small_args_of(convolve, REACH, 16777216.0f);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     typedef unsigned char byte;
     return p.channels == 1
-               ? walk_strips<convolve_small<byte, REACH, 1, WAY>, Fuse>(p, args, stream)
-               : walk_strips<convolve_small<byte, REACH, 3, WAY>, Fuse>(p, args, stream);
+               ? walk_strips<convolve_small<byte, REACH, 1, WAY>, Fuse>(p, args, launch->stream)
+               : walk_strips<convolve_small<byte, REACH, 3, WAY>, Fuse>(p, args, launch->stream);
 }
 
 template <int REACH, convolve_way WAY>
@@ -378,7 +377,7 @@ static int launch_small_16(const struct gf_launch *launch, const struct gf_convo
 {
     const struct view_pair p = view_pair_of(launch, convolve->border);
     const struct small_args args = small_args_of(convolve, REACH, 1.0f);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const cudaStream_t stream = launch->stream;
     typedef unsigned short wide;
     return p.channels == 1   ? walk_strips<convolve_small<wide, REACH, 1, WAY>>(p, args, stream)
            : p.channels == 3 ? walk_strips<convolve_small<wide, REACH, 3, WAY>>(p, args, stream)
@@ -388,7 +387,7 @@ static int launch_small_16(const struct gf_launch *launch, const struct gf_convo
 static int launch_small_floats(const struct gf_launch *launch, const struct gf_convolve *convolve)
 {
     const struct view_pair p = view_pair_of(launch, convolve->border);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const cudaStream_t stream = launch->stream;
     const int reach = convolve->width <= 3 && convolve->height <= 3 ? 1 : 2;
     const struct small_args args = small_args_of(convolve, reach, 1.0f);
     return for_float_stencil<false>(p, [&](auto sample, auto channels, auto fuse) -> int {

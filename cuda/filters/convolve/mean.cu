@@ -443,15 +443,8 @@ __global__ void __launch_bounds__(MEAN_THREADS, 3)
 
 template <int CHANNELS> static int launch_means_of(const struct gf_launch *launch, mean_args &args)
 {
-    const auto kernel = mean_kernel<CHANNELS>;
-    const int shared = mean_shared(args);
-    unsigned blocks;
-    cudaError_t status = allow_shared(kernel, shared);
-    GF_THEN(status, resident_blocks((const void *)kernel, MEAN_THREADS, (size_t)shared,
-                                    (unsigned)args.tiles, &blocks));
-    return status == cudaSuccess ? launch_early(kernel, blocks, MEAN_THREADS, (size_t)shared,
-                                                (cudaStream_t)launch->stream, args)
-                                 : status;
+    return launch_resident(mean_kernel<CHANNELS>, (unsigned)args.tiles, MEAN_THREADS,
+                           mean_shared(args), launch->stream, args);
 }
 
 /* Whether the device has enough shared memory for a block. */

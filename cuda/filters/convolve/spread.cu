@@ -288,7 +288,7 @@ static cudaError_t spread_steps(Kernel kernel, int threads, size_t shared, int a
                                 int extra, int *steps)
 {
     unsigned places = 0;
-    const cudaError_t status = resident_blocks((const void *)kernel, threads, shared, ~0u, &places);
+    const cudaError_t status = resident_blocks(kernel, threads, shared, ~0u, &places);
     long long best = 0;
     *steps = all;
     for (int n = 1; status == cudaSuccess && places && n <= all; n++) {
@@ -309,30 +309,23 @@ static int launch_spread(const struct gf_launch *launch, spread_args<Finish> &ar
                          const struct gf_spread_weights *weights, int windows, int extra)
 {
     const auto kernel = spread_kernel<BYTES, Finish>;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const cudaStream_t stream = launch->stream;
     int most = 0;
-    cudaError_t status = shared_most(&most);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(shared_most(&most));
     args.octets = gf_spread_octets(2 * args.reach_y + 1, args.matrices.lead);
     const int across = spread_block_of(args, BYTES, most);
     if (!across)
         return cudaErrorNotSupported;
     const size_t shared = spread_shared(args, across, BYTES);
     const int threads = across * args.planes * WARP;
-    status = allow_shared(kernel, (int)shared);
+    LAUNCH_TRY(allow_shared(kernel, (int)shared));
     const int tiles = ceil_div(args.p.width, SPREAD_PIXELS * across);
     const int all = ceil_div(args.p.rows, GF_SPREAD_ROWS);
-    GF_THEN(status,
-            spread_steps(kernel, threads, shared, tiles * args.parts, all, extra, &args.steps));
-    if (status != cudaSuccess)
-        return status;
-    spread_matrix_kernel<<<windows, WARP * GF_SPREAD_GROUP, 0, stream>>>(weights, args.matrices);
-    status = cudaGetLastError();
-    if (status != cudaSuccess)
-        return status;
-    kernel<<<tiles * args.parts * ceil_div(all, args.steps), threads, shared, stream>>>(args);
-    return cudaGetLastError();
+    LAUNCH_TRY(spread_steps(kernel, threads, shared, tiles * args.parts, all, extra, &args.steps));
+    LAUNCH_TRY(launch_kernel(spread_matrix_kernel, windows, WARP * GF_SPREAD_GROUP, 0, stream,
+                             weights, args.matrices));
+    return launch_kernel(kernel, tiles * args.parts * ceil_div(all, args.steps), threads, shared,
+                         stream, args);
 }
 
 /* Makes the mean of the pixels under a large shape from their weighted sum. */
@@ -384,9 +377,8 @@ static int launch_plain(const struct gf_launch *launch, int border)
 {
     const struct view_pair p = view_pair_of(launch, border);
     const int blocks = tile_blocks(p.width * p.channels, p.rows, PLAIN_THREADS, 1);
-    spread_plain_kernel<<<blocks, PLAIN_THREADS, 0, (cudaStream_t)launch->stream>>>(
-        p, (const struct gf_spread *)launch->constants);
-    return cudaGetLastError();
+    return launch_kernel(spread_plain_kernel, blocks, PLAIN_THREADS, 0, launch->stream, p,
+                         (const struct gf_spread *)launch->constants);
 }
 
 extern "C" int gf_spread_cuda(const struct gf_launch *launch)

@@ -127,8 +127,7 @@ static int launch_columns8(const struct gf_launch *launch, const struct view_pai
     const long long words = ((long long)p.width * p.channels + 3) / 4;
     const int blocks = (int)((words + LANES - 1) / LANES) * ceil_div(p.rows, BLOCK_ROWS8);
     const size_t shared = (BLOCK_ROWS8 + 2 * gauss->radius + 4) * sizeof(long long);
-    blur_columns8_kernel<<<blocks, GAUSS_THREADS, shared, (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(blur_columns8_kernel, blocks, GAUSS_THREADS, shared, launch->stream, args);
 }
 
 struct columns16_args {
@@ -258,9 +257,8 @@ static int launch_columns16(const struct gf_launch *launch, const struct view_pa
     const long long fours = ((long long)p.width * p.channels + 3) / 4;
     const int blocks = (int)((fours + LANES - 1) / LANES) * ceil_div(p.rows, BLOCK_ROWS16);
     const size_t shared = (BLOCK_ROWS16 + 2 * gauss->radius) * sizeof(long long);
-    blur_columns16_kernel<Sample>
-        <<<blocks, GAUSS_THREADS, shared, (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(blur_columns16_kernel<Sample>, blocks, GAUSS_THREADS, shared,
+                         launch->stream, args);
 }
 
 int gf_gauss_columns(const struct gf_launch *launch, const struct view_pair &p,

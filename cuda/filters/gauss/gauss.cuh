@@ -164,9 +164,8 @@ static int launch_rows(const struct gf_launch *launch, const struct view_pair &p
         Pass::LINES * Pass::ROWS_PITCH * sizeof(Sample);
     args.values = rows_that_fit(each);
     const int tiles = tile_blocks(p.width, p.rows, width, Pass::LINES * args.values);
-    blur_rows_kernel<Pass, Finish>
-        <<<tiles, GAUSS_THREADS, each * args.values, (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(blur_rows_kernel<Pass, Finish>, tiles, GAUSS_THREADS, each * args.values,
+                         launch->stream, args);
 }
 
 /* Chooses the kernels of a Gaussian by depth and radius. */

@@ -575,9 +575,8 @@ static int launch_strip16_of(const struct gf_launch *launch, const struct view_p
     for (int k = 0; k <= gauss->radius; k++)
         args.tap[k] = gauss->real[k];
     const int blocks = tile_blocks(p.width, p.rows, Shape::OUT, args.steps * Shape::TAPS);
-    blur_strip16_kernel<Shape, Finish>
-        <<<blocks, STRIP16_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(blur_strip16_kernel<Shape, Finish>, blocks, STRIP16_THREADS, 0,
+                         launch->stream, args);
 }
 
 template <class Sample = unsigned short, class Finish>

@@ -471,10 +471,9 @@ static int launch_tile_of(const struct gf_launch *launch, const struct view_pair
                           TILE_ROWS / Pass::LINES * shape.row * sizeof(typename Pass::Value) +
                           TILE_ROWS * STAGING_BYTES;
     const int tiles = tile_blocks(p.width, p.rows, shape.width, TILE_ROWS);
-    blur_tile_kernel<RADIUS, Pass, Finish>
-        <<<dim3(tiles, launch->stack.count > 1 ? launch->stack.count : 1), GAUSS_THREADS, shared,
-           (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    const dim3 blocks(tiles, launch->stack.count > 1 ? launch->stack.count : 1);
+    return launch_kernel(blur_tile_kernel<RADIUS, Pass, Finish>, blocks, GAUSS_THREADS, shared,
+                         launch->stream, args);
 }
 
 template <class Pass, class Finish>

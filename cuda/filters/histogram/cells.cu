@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(CELLS_THREADS) cells_kernel(const struc
 }
 
 extern "C" int gf_cells_cuda(const struct gf_view *view, enum gf_statistic,
-                             unsigned long long *count, const void *, void *stream)
+                             unsigned long long *count, const void *, cudaStream_t stream)
 {
     struct cells_task task = {};
     task.p = input_view(view);
@@ -58,9 +58,8 @@ extern "C" int gf_cells_cuda(const struct gf_view *view, enum gf_statistic,
     if (!view->rows)
         return cudaSuccess;
     return for_samples(view->format, [&](auto sample, auto channels) -> int {
-        cells_kernel<decltype(sample), decltype(channels)::value>
-            <<<ceil_div(task.end_cell - task.first_cell, CELLS_WARPS), CELLS_THREADS, 0,
-               (cudaStream_t)stream>>>(task);
-        return cudaGetLastError();
+        return launch_kernel(cells_kernel<decltype(sample), decltype(channels)::value>,
+                             ceil_div(task.end_cell - task.first_cell, CELLS_WARPS), CELLS_THREADS,
+                             0, stream, task);
     });
 }

@@ -109,9 +109,8 @@ static cudaError_t launch_mixture(const struct level_task &task, unsigned long l
 {
     const auto kernel = extremes_kernel<BITS, COUNT, MIXTURE, REDUCTION>;
     unsigned blocks = blocks_of(task, THREADS);
-    LAUNCH_TRY(resident_blocks((const void *)kernel, THREADS, 0, blocks, &blocks));
-    kernel<<<blocks, THREADS, 0, task.stream>>>(task, count);
-    return cudaGetLastError();
+    LAUNCH_TRY(resident_blocks(kernel, THREADS, 0, blocks, &blocks));
+    return launch_kernel(kernel, blocks, THREADS, 0, task.stream, task, count);
 }
 
 template <int BITS, int COUNT, class REDUCTION>
@@ -127,7 +126,7 @@ static cudaError_t launch_count(const struct level_task &task, enum mixture mixt
  * extremes. */
 template <class REDUCTION>
 static int find_extremes(const struct gf_view *view, enum gf_statistic statistic,
-                         unsigned long long *count, const void *tables, void *stream)
+                         unsigned long long *count, const void *tables, cudaStream_t stream)
 {
     static cudaError_t (*const launch[2][4])(const struct level_task &, enum mixture,
                                              unsigned long long *) = {

@@ -167,7 +167,7 @@ static __global__ void __launch_bounds__(Counter::THREADS) tiles_kernel(const st
 template <class Counter>
 static cudaError_t launch_tiles(struct tile_task task, int bytes, cudaStream_t stream)
 {
-    const void *const kernel = (const void *)tiles_kernel<Counter>;
+    const auto kernel = tiles_kernel<Counter>;
     const struct view_pair &p = task.p;
     const struct gf_tiles &tiles = task.tiles;
     const bool drawn_out = tiles.rows * tiles.height > p.height;
@@ -176,17 +176,14 @@ static cudaError_t launch_tiles(struct tile_task task, int bytes, cudaStream_t s
     task.first_down = p.in_y / tiles.height;
     const int downs = last - task.first_down + 1;
     unsigned blocks = 0;
-    cudaError_t status = allow_shared(kernel, bytes);
-    GF_THEN(status, resident_blocks(kernel, Counter::THREADS, bytes, ~0u, &blocks));
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(allow_shared(kernel, bytes));
+    LAUNCH_TRY(resident_blocks(kernel, Counter::THREADS, bytes, ~0u, &blocks));
     const int each = (int)blocks / (tiles.columns * downs);
     const int rows = ceil_div(tiles.height, each > 1 ? each : 1);
     task.rows = rows > LEAST_ROWS ? rows : LEAST_ROWS;
     task.parts = ceil_div(tiles.height, task.rows);
     const dim3 grid(tiles.columns * task.parts, downs);
-    tiles_kernel<Counter><<<grid, Counter::THREADS, bytes, stream>>>(task);
-    return cudaGetLastError();
+    return launch_kernel(kernel, grid, Counter::THREADS, bytes, stream, task);
 }
 
 template <int COUNT>
@@ -199,7 +196,8 @@ static cudaError_t launch_tiles_16(const struct tile_task &task, cudaStream_t st
 }
 
 extern "C" int gf_histogram_tiles_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                       unsigned long long *count, const void *tables, void *stream)
+                                       unsigned long long *count, const void *tables,
+                                       cudaStream_t stream)
 {
     (void)tables;
     struct tile_task task = {};
@@ -211,43 +209,46 @@ extern "C" int gf_histogram_tiles_cuda(const struct gf_view *view, enum gf_stati
     return for_channels(view->format.channels, [&](auto channels) {
         constexpr int COUNT = decltype(channels)::value;
         typedef byte_counter<COUNT> bytes;
-        return (
-            int)(view->format.bits == 8
-                     ? launch_tiles<bytes>(task, layout<bytes::SOURCE>::bytes, (cudaStream_t)stream)
-                     : launch_tiles_16<COUNT>(task, (cudaStream_t)stream));
+        return (int)(view->format.bits == 8
+                         ? launch_tiles<bytes>(task, layout<bytes::SOURCE>::bytes, stream)
+                         : launch_tiles_16<COUNT>(task, stream));
     });
 }
 
 /* Chooses the counter. */
 
-static struct count_request request_of(const struct gf_view *view, enum gf_statistic statistic,
-                                       unsigned long long *count, const void *tables, void *stream)
+typedef cudaError_t counting_launcher(const struct count_request *);
+
+/* Calls the launcher for the picture's number of channels. */
+static cudaError_t count_with(counting_launcher *const launch[4], const struct gf_view *view,
+                              enum gf_statistic statistic, unsigned long long *count,
+                              const void *tables, cudaStream_t stream)
 {
     struct count_request request;
     request.p = join_rows(input_view(view), gf_row_bytes(view->format), 0);
     request.source = source_of(statistic, view->format);
     request.count = count;
     request.lightness = (const struct gf_lightness *)tables;
-    request.stream = (cudaStream_t)stream;
-    return request;
+    request.stream = stream;
+    return view->rows ? launch[view->format.channels - 1](&request) : cudaSuccess;
 }
 
+static counting_launcher *const by_lanes[] = {launch_gray_8<1>, launch_gray_8<2>,
+                                              launch_colour_8<3>, launch_colour_8<4>};
+static counting_launcher *const packed[] = {launch_16<1>, launch_16<2>, launch_16<3>, launch_16<4>};
+
 extern "C" int gf_histogram_lanes_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                       unsigned long long *count, const void *tables, void *stream)
+                                       unsigned long long *count, const void *tables,
+                                       cudaStream_t stream)
 {
-    static cudaError_t (*const launch[4])(const struct count_request *) = {
-        launch_gray_8<1>, launch_gray_8<2>, launch_colour_8<3>, launch_colour_8<4>};
-    const struct count_request request = request_of(view, statistic, count, tables, stream);
-    return view->rows ? launch[view->format.channels - 1](&request) : cudaSuccess;
+    return count_with(by_lanes, view, statistic, count, tables, stream);
 }
 
 extern "C" int gf_histogram_packed_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                        unsigned long long *count, const void *tables, void *stream)
+                                        unsigned long long *count, const void *tables,
+                                        cudaStream_t stream)
 {
-    static cudaError_t (*const launch[4])(const struct count_request *) = {
-        launch_16<1>, launch_16<2>, launch_16<3>, launch_16<4>};
-    const struct count_request request = request_of(view, statistic, count, tables, stream);
-    return view->rows ? launch[view->format.channels - 1](&request) : cudaSuccess;
+    return count_with(packed, view, statistic, count, tables, stream);
 }
 
 /* A picture of at most this many pixels is counted faster with one table for each block, which
@@ -277,7 +278,7 @@ static cudaError_t choose(const struct gf_view *view, enum gf_statistic statisti
 }
 
 extern "C" int gf_histogram_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                 unsigned long long *count, const void *tables, void *stream)
+                                 unsigned long long *count, const void *tables, cudaStream_t stream)
 {
     if (gf_statistic_kind(statistic) == GF_STATISTIC_TILES)
         return gf_histogram_tiles_cuda(view, statistic, count, tables, stream);

@@ -380,18 +380,16 @@ template <int COUNT> static cudaError_t launch_16(const struct count_request *re
     const struct view_pair *const p = &request->p;
     const int size = WORDS_16 * 4;
     bool use_shared = false;
-    cudaError_t status = packed_fits(&use_shared);
-    if (status == cudaSuccess && use_shared)
-        status = allow_shared((const void *)histogram16_kernel<COUNT>, size);
+    LAUNCH_TRY(packed_fits(&use_shared));
+    if (use_shared)
+        LAUNCH_TRY(allow_shared(histogram16_kernel<COUNT>, size));
     const unsigned full = p->width / pixels, tail = p->width % pixels;
     const size_t shared_bytes = use_shared ? (size_t)size : 0;
     dim3 blocks(blocks_for(p->rows * (full + !!tail), THREADS_16),
                 request->source == CHANNELS && COUNT >= 3 ? 3 : 1);
-    GF_THEN(status, resident_blocks((const void *)histogram16_kernel<COUNT>, THREADS_16,
-                                    shared_bytes, blocks.x, &blocks.x));
-    if (status != cudaSuccess)
-        return status;
-    histogram16_kernel<COUNT><<<blocks, THREADS_16, shared_bytes, request->stream>>>(
-        *p, full, tail, request->source, use_shared, request->count, request->lightness);
-    return cudaGetLastError();
+    LAUNCH_TRY(
+        resident_blocks(histogram16_kernel<COUNT>, THREADS_16, shared_bytes, blocks.x, &blocks.x));
+    return launch_kernel(histogram16_kernel<COUNT>, blocks, THREADS_16, shared_bytes,
+                         request->stream, *p, full, tail, request->source, use_shared,
+                         request->count, request->lightness);
 }

@@ -98,17 +98,13 @@ template <int TABLES> struct table_method {
         const auto kernel = count_table_kernel<BITS, COUNT, MIXTURE, TABLES>;
         const int threads = count_threads<BITS>;
         unsigned size, resident = 0, needed = blocks_of(counting.task, threads);
-        cudaError_t status = cut_table(counting.counters, &size);
+        LAUNCH_TRY(cut_table(counting.counters, &size));
         const size_t bytes = table_bytes(TABLES, size, threads);
-        GF_THEN(status, allow_shared((const void *)kernel, (int)bytes));
+        LAUNCH_TRY(allow_shared(kernel, (int)bytes));
         const unsigned parts = counting.counters / size;
-        GF_THEN(status,
-                resident_blocks((const void *)kernel, threads, bytes, needed * parts, &resident));
-        if (status != cudaSuccess)
-            return status;
+        LAUNCH_TRY(resident_blocks(kernel, threads, bytes, needed * parts, &resident));
         const dim3 blocks(resident / parts ? resident / parts : 1, parts);
-        kernel<<<blocks, threads, bytes, counting.task.stream>>>(counting.task, size,
-                                                                 counting.count);
-        return cudaGetLastError();
+        return launch_kernel(kernel, blocks, threads, bytes, counting.task.stream, counting.task,
+                             size, counting.count);
     }
 };

@@ -177,7 +177,7 @@ static __device__ __forceinline__ void for_each_level(const struct level_task &t
 }
 
 static inline struct level_task task_of(const struct gf_view *view, enum gf_statistic statistic,
-                                        const void *tables, void *stream)
+                                        const void *tables, cudaStream_t stream)
 {
     const unsigned channels = (unsigned)view->format.channels;
     const unsigned pixels =
@@ -188,7 +188,7 @@ static inline struct level_task task_of(const struct gf_view *view, enum gf_stat
     task.tail = task.p.width % pixels;
     task.stride = statistic == GF_STATISTIC_CHANNELS ? 1u << view->format.bits : 0;
     task.lightness = (const struct gf_lightness *)tables;
-    task.stream = (cudaStream_t)stream;
+    task.stream = stream;
     return task;
 }
 
@@ -232,7 +232,7 @@ static cudaError_t launch_mixture(const struct counting &counting, enum mixture 
 
 static inline struct counting counting_of(const struct gf_view *view, enum gf_statistic statistic,
                                           unsigned long long *count, const void *tables,
-                                          void *stream)
+                                          cudaStream_t stream)
 {
     const unsigned histograms = (unsigned)gf_statistic_channels(statistic, view->format);
     return {task_of(view, statistic, tables, stream), histograms << view->format.bits, count};
@@ -241,7 +241,7 @@ static inline struct counting counting_of(const struct gf_view *view, enum gf_st
 /* A gf_counter (stage/variant.h), which calls METHOD::launch<BITS, COUNT, MIXTURE>. */
 template <class METHOD>
 static int count_by(const struct gf_view *view, enum gf_statistic statistic,
-                    unsigned long long *count, const void *tables, void *stream)
+                    unsigned long long *count, const void *tables, cudaStream_t stream)
 {
     const struct counting counting = counting_of(view, statistic, count, tables, stream);
     const enum mixture mixture = mixture_of(statistic, view->format);

@@ -336,11 +336,9 @@ static __global__ void __launch_bounds__(THREADS) median_tiles_kernel(struct vie
 
 template <class Sample> static int launch_tiles(const struct view_pair &p, cudaStream_t stream)
 {
-    const int strips = ceil_div(p.rows, ROWS);
-    const dim3 grid(ceil_div(p.width, plane(p.channels).results()),
-                    strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);
-    median_tiles_kernel<Sample><<<grid, THREADS, 0, stream>>>(p);
-    return cudaGetLastError();
+    const dim3 grid =
+        grid_of_rows(ceil_div(p.width, plane(p.channels).results()), ceil_div(p.rows, ROWS));
+    return launch_kernel(median_tiles_kernel<Sample>, grid, THREADS, 0, stream, p);
 }
 
 /* Medians of 7x7 to 31x31 windows. A thread keeps the histogram of one column of the windows in its
@@ -551,12 +549,10 @@ static int launch(const struct view_pair &p, int radius, cudaStream_t stream)
             return launch<Sample, RADIUS + 1>(p, radius, stream);
     }
     const size_t bytes = sizeof(struct tree_memory<Sample, RADIUS>);
-    LAUNCH_TRY(allow_shared((const void *)median_tree_kernel<Sample, RADIUS>, (int)bytes));
-    const int strips = ceil_div(p.rows, TREE_ROWS);
-    const dim3 grid(ceil_div(p.width, RESULTS<RADIUS>) * p.channels,
-                    strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);
-    median_tree_kernel<Sample, RADIUS><<<grid, TREE_COLUMNS, bytes, stream>>>(p);
-    return cudaGetLastError();
+    LAUNCH_TRY(allow_shared(median_tree_kernel<Sample, RADIUS>, (int)bytes));
+    const dim3 grid =
+        grid_of_rows(ceil_div(p.width, RESULTS<RADIUS>) * p.channels, ceil_div(p.rows, TREE_ROWS));
+    return launch_kernel(median_tree_kernel<Sample, RADIUS>, grid, TREE_COLUMNS, bytes, stream, p);
 }
 
 static int launch_tree(const struct view_pair &p, int radius, cudaStream_t stream)
@@ -573,16 +569,15 @@ extern "C" int gf_median_cuda(const struct gf_launch *launch)
         return cudaErrorInvalidValue; /* the kernel counts the samples of a row in int */
     const struct gf_median *const median = (const struct gf_median *)launch->stage->params;
     const struct view_pair p = view_pair_of(launch, median->border);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     if (median->radius == 2)
-        return p.bits == 8 ? launch_tiles<unsigned char>(p, stream)
-                           : launch_tiles<unsigned short>(p, stream);
+        return p.bits == 8 ? launch_tiles<unsigned char>(p, launch->stream)
+                           : launch_tiles<unsigned short>(p, launch->stream);
     if (median->radius == 1)
         return for_stencil_samples(p, [&](auto sample, auto channels) -> int {
-            return walk_strips<median_of_nine<decltype(sample), decltype(channels)::value>>(p, {},
-                                                                                            stream);
+            return walk_strips<median_of_nine<decltype(sample), decltype(channels)::value>>(
+                p, {}, launch->stream);
         });
-    return launch_tree(p, median->radius, stream);
+    return launch_tree(p, median->radius, launch->stream);
 }
 
 extern "C" int gf_median_floats_cuda(const struct gf_launch *launch)
@@ -591,7 +586,7 @@ extern "C" int gf_median_floats_cuda(const struct gf_launch *launch)
         return cudaErrorInvalidValue;
     const struct gf_median *const median = (const struct gf_median *)launch->stage->params;
     const struct view_pair p = view_pair_of(launch, median->border);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const cudaStream_t stream = launch->stream;
     if (median->radius == 2)
         return for_float_type(launch->in.format, [&](auto sample) -> int {
             return launch_tiles<decltype(sample)>(p, stream);
@@ -613,7 +608,7 @@ extern "C" int gf_median_fused_cuda(const struct gf_launch *launch)
     if (p.straight)
         return gf_median_cuda(launch);
     return for_fuse(launch, [&](auto fuse) -> int {
-        const cudaStream_t stream = (cudaStream_t)launch->stream;
+        const cudaStream_t stream = launch->stream;
         return p.channels == 1
                    ? walk_strips<median_of_nine<unsigned char, 1>, decltype(fuse)>(p, {}, stream)
                    : walk_strips<median_of_nine<unsigned char, 3>, decltype(fuse)>(p, {}, stream);

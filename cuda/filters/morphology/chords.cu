@@ -269,9 +269,8 @@ int gf_morphology_near(const struct gf_launch *launch, const struct gf_morpholog
     args.beside = ceil_div(morphology->rx * pixel, 16);
     args.flip = flip;
     find_classes(morphology, pixel, !flip, &args);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
-    return args.p.bits == 8 ? near_of<unsigned char>(args, stream)
-                            : near_of<unsigned short>(args, stream);
+    return args.p.bits == 8 ? near_of<unsigned char>(args, launch->stream)
+                            : near_of<unsigned short>(args, launch->stream);
 }
 
 /* Dilation and erosion with structuring elements that are divided into chords (see element.h). The
@@ -383,18 +382,12 @@ static int launch_chords(struct chords_args args, int levels, cudaStream_t strea
 {
     args.words = (int)(args.pitch / 4);
     const int blocks = tile_blocks(args.words, args.rows, THREADS, 1);
-    table_kernel<Sample><<<blocks, THREADS, 0, stream>>>(args);
-    int status = cudaGetLastError();
-    for (int level = 1; !status && level < levels; level++) {
-        double_kernel<Sample><<<blocks, THREADS, 0, stream>>>(args, level);
-        status = cudaGetLastError();
-    }
-    if (status)
-        return status;
+    LAUNCH_TRY(launch_kernel(table_kernel<Sample>, blocks, THREADS, 0, stream, args));
+    for (int level = 1; level < levels; level++)
+        LAUNCH_TRY(launch_kernel(double_kernel<Sample>, blocks, THREADS, 0, stream, args, level));
     args.words = ceil_div(args.p.width * args.p.channels * (int)sizeof(Sample), 4);
-    chords_kernel<Sample>
-        <<<tile_blocks(args.words, args.p.rows, THREADS, 1), THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(chords_kernel<Sample>, tile_blocks(args.words, args.p.rows, THREADS, 1),
+                         THREADS, 0, stream, args);
 }
 
 int gf_morphology_chords(const struct gf_launch *launch, const struct gf_morphology *morphology,
@@ -415,7 +408,6 @@ int gf_morphology_chords(const struct gf_launch *launch, const struct gf_morphol
     args.morphology = (const struct gf_morphology *)launch->constants;
     args.dilates = !flip;
     const int levels = gf_morphology_levels(morphology->levels);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
-    return format.bits == 8 ? launch_chords<unsigned char>(args, levels, stream)
-                            : launch_chords<unsigned short>(args, levels, stream);
+    return format.bits == 8 ? launch_chords<unsigned char>(args, levels, launch->stream)
+                            : launch_chords<unsigned short>(args, levels, launch->stream);
 }

@@ -261,11 +261,8 @@ static int launch_columns(struct columns_args args, cudaStream_t stream)
         args.slots = slots_of<Shape>(args.window);
         const int shared = shared_of<Shape>(args.window, args.slots);
         unsigned places = 1;
-        cudaError_t status = allow_shared(kernel, shared);
-        GF_THEN(status, resident_blocks((const void *)kernel, Shape::THREADS, (size_t)shared, ~0u,
-                                        &places));
-        if (status != cudaSuccess)
-            return status;
+        LAUNCH_TRY(allow_shared(kernel, shared));
+        LAUNCH_TRY(resident_blocks(kernel, Shape::THREADS, (size_t)shared, ~0u, &places));
         const int row_bytes = args.p.width * args.p.channels * (int)sizeof(Sample);
         const long long all =
             (long long)ceil_div(row_bytes, Shape::BYTES) * (args.p.rows + 2 * args.reach);

@@ -8,26 +8,25 @@
 int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morphology *morphology,
                             unsigned flip)
 {
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct view_pair p = view_pair_of(launch, morphology->border);
     const bool both = morphology->rx && morphology->ry;
     if (morphology->rx == 1 && morphology->ry == 1)
-        return gf_morphology_small(p, flip, stream);
+        return gf_morphology_small(p, flip, launch->stream);
     if (morphology->rx == 2 && morphology->ry == 2)
-        return gf_morphology_medium(p, flip, stream);
+        return gf_morphology_medium(p, flip, launch->stream);
     if (!morphology->rx) /* a single pixel is also a column */
-        return gf_morphology_columns(p, morphology->ry, flip, stream);
+        return gf_morphology_columns(p, morphology->ry, flip, launch->stream);
     if (both) {
         p.out = (unsigned char *)launch->scratch;
         p.out_pitch = gf_morphology_pitch(launch->in.format, 0);
-        LAUNCH_TRY(gf_morphology_columns(p, morphology->ry, flip, stream));
+        LAUNCH_TRY(gf_morphology_columns(p, morphology->ry, flip, launch->stream));
         p.in = p.out;
         p.in_pitch = p.out_pitch;
         p.in_y = p.out_y;
         p.out = launch->out.data;
         p.out_pitch = launch->out.pitch;
     }
-    return gf_morphology_rows(p, morphology->rx, flip, both, stream);
+    return gf_morphology_rows(p, morphology->rx, flip, both, launch->stream);
 }
 
 /* The launchers of dilate, erode and morphology. */
@@ -123,12 +122,9 @@ static int subtract(const struct gf_launch *launch, const struct gf_view *from,
     args.alpha = gf_has_alpha(out.format) ? out.format.channels : 0;
     const int blocks =
         tile_blocks(ceil_div(args.samples, 32 / out.format.bits), out.rows, THREADS, 1);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
-    if (out.format.bits == 8)
-        difference_kernel<unsigned char><<<blocks, THREADS, 0, stream>>>(args);
-    else
-        difference_kernel<unsigned short><<<blocks, THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(out.format.bits == 8 ? difference_kernel<unsigned char>
+                                              : difference_kernel<unsigned short>,
+                         blocks, THREADS, 0, launch->stream, args);
 }
 
 /* Does an operation by squares of 3x3 to 9x9 in one pass. Returns cudaErrorNotSupported if there is
@@ -138,15 +134,14 @@ static int in_one_pass(const struct gf_launch *launch, const struct gf_morpholog
 {
     const struct view_pair p = view_pair_of(launch, morphology->border);
     const bool has_alpha = gf_has_alpha(launch->out.format);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const bool is_gradient = make == GF_MORPHOLOGY_GRADIENT;
     if (!morphology->is_rectangle || morphology->rx != morphology->ry)
         return cudaErrorNotSupported;
     if (morphology->rx == 1)
-        return is_gradient ? gf_morphology_gradient(p, has_alpha, stream)
-                           : gf_morphology_opening(p, make, has_alpha, stream);
+        return is_gradient ? gf_morphology_gradient(p, has_alpha, launch->stream)
+                           : gf_morphology_opening(p, make, has_alpha, launch->stream);
     return morphology->rx >= 2 && morphology->rx <= GF_OPENING_RADIUS && !is_gradient
-               ? gf_morphology_opening_pairs(p, make, morphology->rx, stream)
+               ? gf_morphology_opening_pairs(p, make, morphology->rx, launch->stream)
                : cudaErrorNotSupported;
 }
 

@@ -379,14 +379,12 @@ static int launch_pairs(struct pairs_args &args, cudaStream_t stream)
     /* false: the device runs code for an older architecture, which lacks the kernel. */
     bool is_native = false;
     args.rows = MOST;
-    cudaError_t status = starts_early((const void *)kernel, &is_native);
-    if (status == cudaSuccess && !is_native)
+    LAUNCH_TRY(starts_early((const void *)kernel, &is_native));
+    if (!is_native)
         return cudaErrorNotSupported;
     const int inner = count_ends<layout>(args);
-    GF_THEN(status, items_for_rounds((const void *)kernel, WARP, max(inner, 1), args.p.rows,
-                                     4 * REACH, LEAST, MOST, &args.rows));
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(items_for_rounds((const void *)kernel, WARP, max(inner, 1), args.p.rows, 4 * REACH,
+                                LEAST, MOST, &args.rows));
     args.end_rows = max(args.rows / 3, LEAST);
     args.end_blocks = args.ends * ceil_div(args.p.rows, args.end_rows);
     return launch_early(kernel,

@@ -277,8 +277,7 @@ static int launch_rows(struct rows_args args, cudaStream_t stream)
         if (!args.upwards)
             return launch_early(kernel, blocks, Shape::THREADS, (size_t)shared, stream, args);
         /* This launch follows the columns' kernel; it takes longer with an early start. */
-        kernel<<<blocks, Shape::THREADS, shared, stream>>>(args);
-        return cudaGetLastError();
+        return launch_kernel(kernel, blocks, Shape::THREADS, shared, stream, args);
     });
 }
 

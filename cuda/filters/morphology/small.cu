@@ -285,7 +285,6 @@ int gf_morphology_floats(const struct gf_launch *launch, const struct gf_morphol
                          unsigned flip)
 {
     const struct view_pair p = view_pair_of(launch, morphology->border);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     return for_float_stencil<true>(p, [&](auto sample, auto channels, auto fuse) -> int {
         typedef typename bits_of<decltype(sample)>::type Bits;
         typedef decltype(fuse) Fuse;
@@ -294,8 +293,8 @@ int gf_morphology_floats(const struct gf_launch *launch, const struct gf_morphol
             typedef decltype(order) Order;
             return morphology->rx == 1
                        ? walk_strips<largest_of_three<Bits, CHANNELS, Order>, Fuse>(p, complements,
-                                                                                    stream)
-                       : launch_medium<Bits, CHANNELS, Order, Fuse>(p, complements, stream);
+                                                                                    launch->stream)
+                       : launch_medium<Bits, CHANNELS, Order, Fuse>(p, complements, launch->stream);
         };
         if constexpr (sizeof(Bits) == 4)
             return flip ? order_by(ordered_float<true>(), 0) : order_by(ordered_float<false>(), 0);

@@ -316,14 +316,11 @@ static __global__ void __launch_bounds__(Pixels::warps *WARP, 2)
     store_means<Pixels, PATCH>(args, place, sums);
 }
 
-template <int COUNT, int PATCH>
-static void launch_kernel(const struct nlmeans_args &args, pixels8<COUNT>, int blocks, size_t bytes,
-                          cudaStream_t stream)
+template <int COUNT, int PATCH> static auto kernel_of(pixels8<COUNT>, int step_bits)
 {
-    const double most = ldexp((2 * PATCH + 1) * COUNT * 255.0 * 255, -args.nlmeans.step_bits);
-    const auto kernel = most <= COLUMN_MOST ? nlmeans8_kernel<pixels8<COUNT>, PATCH, false>
-                                            : nlmeans8_kernel<pixels8<COUNT>, PATCH, true>;
-    kernel<<<blocks, pixels8<COUNT>::warps * WARP, bytes, stream>>>(args);
+    const double most = ldexp((2 * PATCH + 1) * COUNT * 255.0 * 255, -step_bits);
+    return most <= COLUMN_MOST ? nlmeans8_kernel<pixels8<COUNT>, PATCH, false>
+                               : nlmeans8_kernel<pixels8<COUNT>, PATCH, true>;
 }
 
 /* nlmeans of 16 bits. For each shift of the search window a lane adds the squared differences of
@@ -441,12 +438,9 @@ static __global__ void __launch_bounds__(Pixels::warps *WARP)
     store_means<Pixels, PATCH>(args, place, sums);
 }
 
-template <int COUNT, int PATCH>
-static void launch_kernel(const struct nlmeans_args &args, pixels16<COUNT>, int blocks,
-                          size_t bytes, cudaStream_t stream)
+template <int COUNT, int PATCH> static auto kernel_of(pixels16<COUNT>, int)
 {
-    nlmeans16_kernel<pixels16<COUNT>, PATCH>
-        <<<blocks, pixels16<COUNT>::warps * WARP, bytes, stream>>>(args);
+    return nlmeans16_kernel<pixels16<COUNT>, PATCH>;
 }
 
 /* Chooses the kernel by the depth of the samples. */
@@ -459,27 +453,22 @@ static int launch_patch(const struct nlmeans_args &args, cudaStream_t stream)
         (size_t)tile_lines<Pixels, PATCH>(search) * TILE_PITCH * sizeof(typename Pixels::pixel);
     const int blocks =
         tile_blocks(args.p.width, args.p.rows, MADE<PATCH>, Pixels::warps * Pixels::rows);
-    launch_kernel<Pixels::channels, PATCH>(args, Pixels(), blocks, bytes, stream);
-    return cudaGetLastError();
+    const auto kernel = kernel_of<Pixels::channels, PATCH>(Pixels(), args.nlmeans.step_bits);
+    return launch_kernel(kernel, blocks, Pixels::warps * WARP, bytes, stream, args);
 }
 
 template <class Pixels>
 static int launch_nlmeans(const struct nlmeans_args &args, cudaStream_t stream)
 {
-    switch (args.nlmeans.patch) {
-    case 1:
-        return launch_patch<Pixels, 1>(args, stream);
-    case 2:
-        return launch_patch<Pixels, 2>(args, stream);
-    default:
-        return launch_patch<Pixels, 3>(args, stream);
-    }
+    const int patch = args.nlmeans.patch;
+    return patch == 1   ? launch_patch<Pixels, 1>(args, stream)
+           : patch == 2 ? launch_patch<Pixels, 2>(args, stream)
+                        : launch_patch<Pixels, 3>(args, stream);
 }
 
 extern "C" int gf_nlmeans_cuda(const struct gf_launch *launch)
 {
     const struct gf_nlmeans *const nlmeans = (const struct gf_nlmeans *)launch->stage->constants;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct nlmeans_args args = {};
     args.p = view_pair_of(launch, nlmeans->border);
     args.nlmeans = *nlmeans;
@@ -490,8 +479,8 @@ extern "C" int gf_nlmeans_cuda(const struct gf_launch *launch)
     return for_stencil_samples(args.p, [&](auto sample, auto channels) -> int {
         constexpr int COUNT = decltype(channels)::value;
         if constexpr (sizeof sample == 1)
-            return launch_nlmeans<pixels8<COUNT>>(args, stream);
+            return launch_nlmeans<pixels8<COUNT>>(args, launch->stream);
         else
-            return launch_nlmeans<pixels16<COUNT>>(args, stream);
+            return launch_nlmeans<pixels16<COUNT>>(args, launch->stream);
     });
 }

@@ -287,8 +287,8 @@ static int launch_rgb8(const struct gf_launch *launch, const struct gf_normalmap
                                 ceil_div(args.p.rows, RGB8_WARPS), 2, RGB8_ROWS_LEAST, RGB8_ROWS,
                                 &args.rows));
     const int blocks = tile_blocks(args.p.width, args.p.rows, RGB8_PIXELS, args.rows * RGB8_WARPS);
-    normalmap_rgb8_kernel<ROOT><<<blocks, RGB8_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(normalmap_rgb8_kernel<ROOT>, blocks, RGB8_THREADS, 0, launch->stream,
+                         args);
 }
 
 /* Computes normals from a tile of heights in shared memory, for all formats except 8-bit RGB. The
@@ -400,13 +400,10 @@ static inline struct normalmap_args normalmap_args_of(const struct gf_launch *la
 template <class ROOT> static int launch_normalmap(const struct gf_launch *launch)
 {
     const struct normalmap_args args = normalmap_args_of(launch);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     if (launch->in.format.bits == 8 && launch->in.format.channels == 3)
         return launch_rgb8<ROOT>(launch, (const struct gf_normalmap *)launch->stage->constants);
     const int blocks = tile_blocks(args.p.width, args.p.rows, TILE_WIDTH, TILE_HEIGHT);
-    if (launch->in.format.bits == 8)
-        normalmap_kernel<unsigned char, ROOT><<<blocks, THREADS, 0, stream>>>(args);
-    else
-        normalmap_kernel<unsigned short, ROOT><<<blocks, THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    const auto kernel = launch->in.format.bits == 8 ? normalmap_kernel<unsigned char, ROOT>
+                                                    : normalmap_kernel<unsigned short, ROOT>;
+    return launch_kernel(kernel, blocks, THREADS, 0, launch->stream, args);
 }

@@ -196,8 +196,8 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
 template <int PIXEL>
 static int launch_groups(const struct orient_args &args, int groups, cudaStream_t stream)
 {
-    const int parts = ceil_div(args.p.rows, group_of<PIXEL>::ROWS);
-    const dim3 grid(ceil_div(groups, GROUP_THREADS), parts < GRID_ROWS_MAX ? parts : GRID_ROWS_MAX);
+    const dim3 grid =
+        grid_of_rows(ceil_div(groups, GROUP_THREADS), ceil_div(args.p.rows, group_of<PIXEL>::ROWS));
     return launch_early(mirror_groups_kernel<PIXEL>, grid, GROUP_THREADS, 0, stream, args, groups);
 }
 
@@ -212,8 +212,7 @@ template <int PIXEL> static int launch_mirror(const struct orient_args &args, cu
     const size_t per_block = (size_t)MIRROR_THREADS * WORDS_PER_THREAD;
     const dim3 grid((unsigned int)((words + per_block - 1) / per_block),
                     p.rows < 65535 ? p.rows : 65535);
-    mirror_kernel<PIXEL><<<grid, MIRROR_THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(mirror_kernel<PIXEL>, grid, MIRROR_THREADS, 0, stream, args);
 }
 
 static int mirror(const struct orient_args &args, cudaStream_t stream)
@@ -433,17 +432,20 @@ static __global__ void __launch_bounds__(TRANSPOSE_THREADS)
     store_tile<PIXEL>(args, words, column0, x0);
 }
 
+/* Returns the number of tiles of so many columns and rows of the input, of which columns become the
+ * band's rows. Tiles start at multiples of their size. */
+static unsigned set_tiles(struct orient_args *args, int columns, int rows)
+{
+    const int low = first_column_of(*args), end = low + args->p.rows;
+    args->first_column = low / columns * columns;
+    args->column_tiles = (end - 1 - args->first_column) / columns + 1;
+    return (unsigned)args->column_tiles * (unsigned)ceil_div(args->p.height, rows);
+}
+
 template <int PIXEL> static int launch_transpose(struct orient_args args, cudaStream_t stream)
 {
-    const struct view_pair &p = args.p;
-    /* The band's rows are these columns of the input; tiles start at multiples of their size. */
-    const int low = first_column_of(args), end = low + p.rows;
-    args.first_column = low / TILE_COLUMNS * TILE_COLUMNS;
-    args.column_tiles = (end - 1 - args.first_column) / TILE_COLUMNS + 1;
-    const size_t tiles = (size_t)args.column_tiles *
-                         (((size_t)p.height + tile<PIXEL>::ROWS - 1) / tile<PIXEL>::ROWS);
-    transpose_kernel<PIXEL><<<(unsigned int)tiles, TRANSPOSE_THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    const unsigned tiles = set_tiles(&args, TILE_COLUMNS, tile<PIXEL>::ROWS);
+    return launch_kernel(transpose_kernel<PIXEL>, tiles, TRANSPOSE_THREADS, 0, stream, args);
 }
 
 /* Transposes pixels of 12 and 16 bytes, which are EACH elements, through a square tile in shared
@@ -500,14 +502,9 @@ static __global__ void __launch_bounds__(TRANSPOSE_THREADS)
 template <class Element, int EACH>
 static int launch_wide(struct orient_args args, cudaStream_t stream)
 {
-    const struct view_pair &p = args.p;
-    const int low = first_column_of(args), end = low + p.rows;
-    args.first_column = low / WIDE_TILE * WIDE_TILE;
-    args.column_tiles = (end - 1 - args.first_column) / WIDE_TILE + 1;
-    const size_t tiles = (size_t)args.column_tiles * (size_t)ceil_div(p.height, WIDE_TILE);
-    transpose_wide_kernel<Element, EACH>
-        <<<(unsigned int)tiles, TRANSPOSE_THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    const unsigned tiles = set_tiles(&args, WIDE_TILE, WIDE_TILE);
+    return launch_kernel(transpose_wide_kernel<Element, EACH>, tiles, TRANSPOSE_THREADS, 0, stream,
+                         args);
 }
 
 static int transpose(const struct orient_args &args, cudaStream_t stream)
@@ -543,8 +540,7 @@ extern "C" int gf_orient_cuda(const struct gf_launch *launch)
     if (!orient->transpose && !orient->mirror_x)
         return flip_rows(launch, orient->mirror_y);
     const struct orient_args args = orient_args_of(launch);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
-    return orient->transpose ? transpose(args, stream) : mirror(args, stream);
+    return orient->transpose ? transpose(args, launch->stream) : mirror(args, launch->stream);
 }
 
 extern "C" int gf_orient_stacked_cuda(const struct gf_launch *launch)

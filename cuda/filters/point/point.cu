@@ -86,10 +86,9 @@ static int launch_part(const struct gf_launch *launch, struct view_pair band, bo
     kernel *const run = kernel_of(stage, program.table);
     unsigned blocks = blocks_for(band.rows * band.width, PIXEL_THREADS);
     if (resident) {
-        LAUNCH_TRY(resident_blocks((const void *)run, PIXEL_THREADS, 0, blocks, &blocks));
+        LAUNCH_TRY(resident_blocks(run, PIXEL_THREADS, 0, blocks, &blocks));
     }
-    run<<<blocks, PIXEL_THREADS, 0, (cudaStream_t)launch->stream>>>(program);
-    return cudaGetLastError();
+    return launch_kernel(run, blocks, PIXEL_THREADS, 0, launch->stream, program);
 }
 
 static int launch_pixels(const struct gf_launch *launch, bool resident)
@@ -138,7 +137,7 @@ extern "C" int gf_point_wide_cuda(const struct gf_launch *launch)
     struct program program;
     fill_program(&program, launch, &band);
     return launch_program<uint4, POINT_WIDE>(&program, stage->in.bits, stage->out.bits,
-                                             (cudaStream_t)launch->stream);
+                                             launch->stream);
 }
 
 extern "C" int gf_point_cuda(const struct gf_launch *launch)

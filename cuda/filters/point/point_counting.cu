@@ -121,7 +121,6 @@ extern "C" int gf_point_counting_cuda(const struct gf_launch *launch)
     const struct gf_stage *const stage = launch->stage;
     const struct gf_point_program *const program =
         (const struct gf_point_program *)stage->constants;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const int channels = stage->out.channels;
     if (stage->out.bits != 8 || program->table != GF_POINT_SAMPLES || !launch->out.rows ||
         launch->statistic == GF_STATISTIC_LIGHTNESS ||
@@ -134,13 +133,13 @@ extern "C" int gf_point_counting_cuda(const struct gf_launch *launch)
     args.count = launch->count;
     switch (source_of(launch->statistic, stage->out)) {
     case SAMPLE:
-        return channels == 1 ? launch_counting<SAMPLE, 1, 1>(args, stream)
-                             : launch_counting<SAMPLE, 2, 2>(args, stream);
+        return channels == 1 ? launch_counting<SAMPLE, 1, 1>(args, launch->stream)
+                             : launch_counting<SAMPLE, 2, 2>(args, launch->stream);
     case LUMA:
-        return launch_colour<LUMA>(args, channels, program->tables, stream);
+        return launch_colour<LUMA>(args, channels, program->tables, launch->stream);
     case CHANNELS:
-        return launch_colour<CHANNELS>(args, channels, program->tables, stream);
+        return launch_colour<CHANNELS>(args, channels, program->tables, launch->stream);
     default:
-        return launch_colour<JOINT>(args, channels, program->tables, stream);
+        return launch_colour<JOINT>(args, channels, program->tables, launch->stream);
     }
 }

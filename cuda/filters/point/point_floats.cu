@@ -389,15 +389,14 @@ extern "C" int gf_point_floats_cuda(const struct gf_launch *launch)
         return gf_point_cuda(launch); /* which looks up the bits of halves like 16-bit samples */
     const struct view_pair band = aligned_views(launch);
     const int from = stage->in.channels, to = stage->out.channels, most = from > to ? from : to;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct program program;
     if (!band.rows)
         return cudaSuccess;
     fill_program(&program, launch, &band);
     return for_float_type(stage->in, [&](auto sample) -> int {
         typedef decltype(sample) Sample;
-        return most == 1   ? launch_floats<Sample, 1>(&program, stream)
-               : most == 2 ? launch_floats<Sample, 2>(&program, stream)
-                           : launch_floats<Sample, 4>(&program, stream);
+        return most == 1   ? launch_floats<Sample, 1>(&program, launch->stream)
+               : most == 2 ? launch_floats<Sample, 2>(&program, launch->stream)
+                           : launch_floats<Sample, 4>(&program, launch->stream);
     });
 }

@@ -204,30 +204,29 @@ static int launch_rows(const struct gf_launch *launch, struct view_pair band)
 {
     const struct gf_stage *const stage = launch->stage;
     const struct gf_point_program *const host = (const struct gf_point_program *)stage->constants;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     band = join_rows(band, gf_row_bytes(stage->in), gf_row_bytes(stage->out));
     const unsigned char *const block = (const unsigned char *)launch->constants;
     const unsigned char *const host_table =
         (const unsigned char *)gf_point_block(host, host->table_at);
     if (host->table == GF_POINT_SAMPLES && is_negative(host_table, stage->in, host->tables))
-        return launch_invert8<ACCESS>(&band, stage->in, stream);
+        return launch_invert8<ACCESS>(&band, stage->in, launch->stream);
     if (host->table == GF_POINT_SAMPLES)
         return launch_tables<ACCESS>(&band, stage->in, block + host->table_at, host->tables,
-                                     stream);
+                                     launch->stream);
     bool step, fine;
     if (is_luma8(stage, host, &step, &fine))
-        return launch_luma8<ACCESS>(&band, step, fine, host->op[1].a, stream);
+        return launch_luma8<ACCESS>(&band, step, fine, host->op[1].a, launch->stream);
     if (sizeof(ACCESS) == VECTOR && is_luma16(stage, host))
-        return launch_luma16(&band, host->op[0], stream);
+        return launch_luma16(&band, host->op[0], launch->stream);
     if (is_lab8(stage, host))
-        return launch_lab8<ACCESS>(&band, stage->in.channels, host, block, stream);
+        return launch_lab8<ACCESS>(&band, stage->in.channels, host, block, launch->stream);
     if (sizeof(ACCESS) == VECTOR && is_alpha(stage, host))
-        return launch_alpha(&band, stage, host->op[0], stream);
+        return launch_alpha(&band, stage, host->op[0], launch->stream);
     if (sizeof(ACCESS) == VECTOR && is_opaque(stage, host))
-        return launch_opaque(&band, stream);
+        return launch_opaque(&band, launch->stream);
     struct program program;
     fill_program(&program, launch, &band);
-    return launch_program<ACCESS>(&program, stage->in.bits, stage->out.bits, stream);
+    return launch_program<ACCESS>(&program, stage->in.bits, stage->out.bits, launch->stream);
 }
 
 /* A band is one launch, unless it has more than LAUNCH_BYTES in accesses of less than 16 bytes. */

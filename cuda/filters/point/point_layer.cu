@@ -196,24 +196,12 @@ static bool is_layer(const struct gf_stage *stage, const struct gf_point_program
 
 template <class SAMPLE> static void (*kernel_of(int in, int out))(struct laying)
 {
-    switch (10 * in + out) {
-    case 11:
-        return layer_kernel<SAMPLE, 1, 1>;
-    case 12:
-        return layer_kernel<SAMPLE, 1, 2>;
-    case 13:
-        return layer_kernel<SAMPLE, 1, 3>;
-    case 22:
-        return layer_kernel<SAMPLE, 2, 2>;
-    case 24:
-        return layer_kernel<SAMPLE, 2, 4>;
-    case 33:
-        return layer_kernel<SAMPLE, 3, 3>;
-    case 34:
-        return layer_kernel<SAMPLE, 3, 4>;
-    default:
-        return layer_kernel<SAMPLE, 4, 4>;
-    }
+    static void (*const kernels[4][4])(struct laying) = {
+        {layer_kernel<SAMPLE, 1, 1>, layer_kernel<SAMPLE, 1, 2>, layer_kernel<SAMPLE, 1, 3>},
+        {NULL, layer_kernel<SAMPLE, 2, 2>, NULL, layer_kernel<SAMPLE, 2, 4>},
+        {NULL, NULL, layer_kernel<SAMPLE, 3, 3>, layer_kernel<SAMPLE, 3, 4>},
+        {NULL, NULL, NULL, layer_kernel<SAMPLE, 4, 4>}};
+    return kernels[in - 1][out - 1];
 }
 
 int gf_point_layer(const struct gf_launch *launch)
@@ -236,7 +224,7 @@ int gf_point_layer(const struct gf_launch *launch)
                                             : kernel_of<unsigned short>(in, out);
     const unsigned warps = (unsigned)args.band.rows * args.row_tiles;
     return launch_early(kernel, blocks_for(warps, LAYER_THREADS / WARP), LAYER_THREADS, 0,
-                        (cudaStream_t)launch->stream, args);
+                        launch->stream, args);
 }
 
 /* mask on 8-bit colour, without another point filter beside it: a thread multiplies the alpha of
@@ -371,6 +359,6 @@ int gf_point_mask8(const struct gf_launch *launch)
         constexpr int CHANNELS = decltype(channels)::value;
         const auto kernel =
             stage->in.channels == 3 ? mask8_kernel<3, CHANNELS> : mask8_kernel<4, CHANNELS>;
-        return launch_early(kernel, blocks, MASK_THREADS, 0, (cudaStream_t)launch->stream, args);
+        return launch_early(kernel, blocks, MASK_THREADS, 0, launch->stream, args);
     });
 }

@@ -162,8 +162,7 @@ static int launch_mix(const struct gf_launch *launch, const struct view_pair *ba
         other->data - (ptrdiff_t)top * (ptrdiff_t)other->pitch - (ptrdiff_t)layer->x * channels;
     mix.layer = *layer;
     const unsigned blocks = blocks_for((unsigned)band->rows * mix.items, MIX_THREADS);
-    return launch_early(kernel_of(layer->mode), blocks, MIX_THREADS, 0,
-                        (cudaStream_t)launch->stream, mix);
+    return launch_early(kernel_of(layer->mode), blocks, MIX_THREADS, 0, launch->stream, mix);
 }
 
 /* ---- all other lists with second pictures ---- */
@@ -178,8 +177,8 @@ static int launch_all(const struct gf_launch *launch, int count)
     fill_program(&program, launch, &band);
     for (int i = 0; i < count; i++)
         program.picture[i] = layer_source_of(launch->pictures[i]);
-    return launch_program<uint4, POINT_LAYERS>(
-        &program, launch->stage->in.bits, launch->stage->out.bits, (cudaStream_t)launch->stream);
+    return launch_program<uint4, POINT_LAYERS>(&program, launch->stage->in.bits,
+                                               launch->stage->out.bits, launch->stream);
 }
 
 /* Copies rows first .. end - 1, which the program does not change. */

@@ -203,6 +203,5 @@ extern "C" int gf_point_noise_cuda(const struct gf_launch *launch)
     return status != cudaSuccess
                ? status
                : launch_resident(kernel, blocks_for(tiles, (unsigned)warps), warps * WARP,
-                                 NOISE_VECTORS * VECTOR + warps * each,
-                                 (cudaStream_t)launch->stream, args);
+                                 NOISE_VECTORS * VECTOR + warps * each, launch->stream, args);
 }

@@ -19,14 +19,8 @@ struct layer_source {
 
 static inline struct layer_source layer_source_of(const struct gf_view &view)
 {
-    struct layer_source source;
-    source.data = view.data;
-    source.pitch = view.pitch;
-    source.width = view.format.width;
-    source.height = view.format.height;
-    source.channels = view.format.channels;
-    source.bits = view.format.bits;
-    return source;
+    const struct gf_format format = view.format;
+    return {view.data, view.pitch, format.width, format.height, format.channels, format.bits};
 }
 
 /* The samples of a pixel. A gray sample is in all three colours, and alpha is `opaque` if there is

@@ -108,6 +108,5 @@ extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
     if (entry->field == A_DITHER && !find_levels(args.op, &args))
         return cudaErrorNotSupported;
     const unsigned blocks = blocks_for((unsigned)args.band.rows * args.row_tiles, SHORT_WARPS);
-    return launch_early(entry->kernel, blocks, SHORT_WARPS * WARP, 0, (cudaStream_t)launch->stream,
-                        args);
+    return launch_early(entry->kernel, blocks, SHORT_WARPS * WARP, 0, launch->stream, args);
 }

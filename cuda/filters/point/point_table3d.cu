@@ -216,7 +216,7 @@ static int launch_cube(const struct gf_launch *launch, const struct gf_point_op 
     const unsigned blocks = blocks_for((unsigned)args.band.rows * args.row_tiles, CUBE_WARPS);
     return status != cudaSuccess ? status
                                  : launch_resident(cube8_kernel<SIZE>, blocks, CUBE_WARPS * WARP,
-                                                   bytes, (cudaStream_t)launch->stream, args);
+                                                   bytes, launch->stream, args);
 }
 
 /* Launches the kernel for the usual sizes of tables. Returns cudaErrorNotSupported if the size has

@@ -121,12 +121,9 @@ static __global__ void __launch_bounds__(THREADS) pick_kernel(struct resize_args
 
 template <int PIXEL> static int launch_pick(const struct resize_args &args, cudaStream_t stream)
 {
-    const struct view_pair &p = args.p;
-    const int groups = (args.out_width + GROUP - 1) / GROUP, pairs = (p.rows + ROWS - 1) / ROWS;
-    const dim3 grid((groups + THREADS - 1) / THREADS,
-                    pairs < GRID_ROWS_MAX ? pairs : GRID_ROWS_MAX);
-    pick_kernel<PIXEL><<<grid, THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    const dim3 grid =
+        grid_of_rows(ceil_div(args.out_width, GROUP * THREADS), ceil_div(args.p.rows, ROWS));
+    return launch_kernel(pick_kernel<PIXEL>, grid, THREADS, 0, stream, args);
 }
 
 int gf_resize_pick(const struct resize_args &args, int pixel_bytes, cudaStream_t stream)
@@ -158,7 +155,6 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     const struct gf_resample_walk *const plan = &resample->walk;
     const struct gf_format format = launch->stage->out;
     const void *const block = launch->constants;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct resize_walk walk = {};
     walk.p = view_pair_of(launch, 0);
     walk.stack = stacked_of(launch);
@@ -187,17 +183,17 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     walk.row_first = gf_resample_ints(block, plan->row_first);
     walk.row_weight = gf_resample_floats(block, plan->row_weight);
     if (walk.p.straight)
-        return walk.p.straight == 8 ? walk_straight<8>(walk, stream)
-                                    : walk_straight<16>(walk, stream);
+        return walk.p.straight == 8 ? walk_straight<8>(walk, launch->stream)
+                                    : walk_straight<16>(walk, launch->stream);
     if (resample->linear)
-        return walk_light(walk, stream);
+        return walk_light(walk, launch->stream);
     if (format.channels == 1)
-        return format.bits == 8 ? walk::launch_any<1, 8>(walk, stream)
-                                : walk::launch_any<1, 16>(walk, stream);
+        return format.bits == 8 ? walk::launch_any<1, 8>(walk, launch->stream)
+                                : walk::launch_any<1, 16>(walk, launch->stream);
     if (format.channels == 3)
-        return format.bits == 8 ? walk::launch_any<3, 8>(walk, stream)
-                                : walk::launch_any<3, 16>(walk, stream);
-    return walk::launch_any<4, 16>(walk, stream);
+        return format.bits == 8 ? walk::launch_any<3, 8>(walk, launch->stream)
+                                : walk::launch_any<3, 16>(walk, launch->stream);
+    return walk::launch_any<4, 16>(walk, launch->stream);
 }
 
 static struct resize_args args_of(const struct gf_launch *launch,
@@ -232,15 +228,14 @@ extern "C" int gf_resize_cuda(const struct gf_launch *launch)
 {
     const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
     const struct gf_format format = launch->out.format;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     if (gf_resize_is_half(launch, resample))
         return gf_resize_halves(launch, resample);
     if (resample->walk.group)
         return resize_by_walking(launch, resample);
     const struct resize_args args = args_of(launch, resample);
     if (resample->kernel == GF_RESAMPLE_NEAREST)
-        return gf_resize_pick(args, format.channels * format.bits / 8, stream);
-    return gf_resize_tiles(args, resample, stream);
+        return gf_resize_pick(args, format.channels * format.bits / 8, launch->stream);
+    return gf_resize_tiles(args, resample, launch->stream);
 }
 
 extern "C" int gf_resize_stacked_cuda(const struct gf_launch *launch)
@@ -257,8 +252,7 @@ extern "C" int gf_resize_fused_cuda(const struct gf_launch *launch)
 {
     const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
     if (resample->kernel == GF_RESAMPLE_NEAREST)
-        return gf_resize_pick(args_of(launch, resample), launch->straight / 2,
-                              (cudaStream_t)launch->stream);
+        return gf_resize_pick(args_of(launch, resample), launch->straight / 2, launch->stream);
     return resample->walk.group && resample->walk.width_kind == GF_RESAMPLE_HALVES
                ? resize_by_walking(launch, resample)
                : (int)cudaErrorNotSupported;
@@ -267,5 +261,5 @@ extern "C" int gf_resize_fused_cuda(const struct gf_launch *launch)
 extern "C" int gf_resize_shared_cuda(const struct gf_launch *launch)
 {
     const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
-    return gf_resize_tiles(args_of(launch, resample), resample, (cudaStream_t)launch->stream);
+    return gf_resize_tiles(args_of(launch, resample), resample, launch->stream);
 }

@@ -486,7 +486,6 @@ static __global__ void __launch_bounds__(THREADS)
 static int pick_floats(const struct gf_launch *launch, const struct gf_resample *resample)
 {
     const struct gf_format format = launch->out.format;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const int bytes = format.channels * format.bits / 8;
     struct resize_args args = {};
     args.p = view_pair_of(launch, 0);
@@ -494,14 +493,14 @@ static int pick_floats(const struct gf_launch *launch, const struct gf_resample 
     args.column_start = gf_resample_ints(launch->constants, resample->columns.start);
     args.row_start = gf_resample_ints(launch->constants, resample->rows.start);
     if (bytes <= 8 && !args.p.straight)
-        return gf_resize_pick(args, bytes, stream);
+        return gf_resize_pick(args, bytes, launch->stream);
     const int units = bytes == 12 ? 3 : 1;
     const auto kernel = bytes == 8    ? pick_units_kernel<__half, uint2, 1>
                         : bytes == 16 ? pick_units_kernel<float, uint4, 1>
                                       : pick_units_kernel<float, unsigned, 3>;
-    kernel<<<tile_blocks(format.width * units, args.p.rows, THREADS, PICKED_ROWS), THREADS, 0,
-             stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(kernel,
+                         tile_blocks(format.width * units, args.p.rows, THREADS, PICKED_ROWS),
+                         THREADS, 0, launch->stream, args);
 }
 
 static struct axis_tables tables_of(const void *block, const struct gf_resample_table *table)
@@ -557,15 +556,15 @@ static int launch_floats(struct floats_args args, const struct gf_resample *resa
         constexpr int SHARED = chunk_shape<Sample, CHANNELS, LIGHT>::BYTES;
         unsigned places;
         LAUNCH_TRY(allow_shared(kernel, SHARED));
-        LAUNCH_TRY(resident_blocks((const void *)kernel, THREADS, SHARED, ~0u, &places));
+        LAUNCH_TRY(resident_blocks(kernel, THREADS, SHARED, ~0u, &places));
         args.tile_rows =
             args.mid ? TILE : best_tile_rows(resample, ceil_div(width, TILE), rows, (int)places);
-        kernel<<<tile_blocks(width, args.mid ? args.in_rows : rows, TILE, args.tile_rows), THREADS,
-                 SHARED, stream>>>(args);
-        if (args.mid)
-            floats_rows_kernel<Sample, CHANNELS, LIGHT>
-                <<<tile_blocks(width, rows, TILE, 2 * WARPS), THREADS, 0, stream>>>(args);
-        return cudaGetLastError();
+        const int tiles = tile_blocks(width, args.mid ? args.in_rows : rows, TILE, args.tile_rows);
+        LAUNCH_TRY(launch_kernel(kernel, tiles, THREADS, SHARED, stream, args));
+        return args.mid ? launch_kernel(floats_rows_kernel<Sample, CHANNELS, LIGHT>,
+                                        tile_blocks(width, rows, TILE, 2 * WARPS), THREADS, 0,
+                                        stream, args)
+                        : cudaSuccess;
     });
 }
 
@@ -573,7 +572,7 @@ extern "C" int gf_resize_floats_cuda(const struct gf_launch *launch)
 {
     const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
     const struct gf_format format = launch->out.format;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const cudaStream_t stream = launch->stream;
     struct floats_args args = {};
     int end;
     if (resample->kernel == GF_RESAMPLE_NEAREST)

@@ -344,7 +344,6 @@ template <int KERNEL> static int launch_channels(const struct halves &args, cuda
 
 int gf_resize_halves(const struct gf_launch *launch, const struct gf_resample *resample)
 {
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct halves args = {};
     args.p = view_pair_of(launch, 0);
     args.out_width = launch->out.format.width;
@@ -352,8 +351,8 @@ int gf_resize_halves(const struct gf_launch *launch, const struct gf_resample *r
     args.column = weights_of(&resample->columns, launch->constants);
     args.row = weights_of(&resample->rows, launch->constants);
     return resample->kernel == GF_RESAMPLE_LINEAR
-               ? launch_channels<GF_RESAMPLE_LINEAR>(args, stream)
+               ? launch_channels<GF_RESAMPLE_LINEAR>(args, launch->stream)
            : resample->kernel == GF_RESAMPLE_AREA
-               ? launch_channels<GF_RESAMPLE_AREA>(args, stream)
-               : launch_channels<GF_RESAMPLE_NEAREST>(args, stream);
+               ? launch_channels<GF_RESAMPLE_AREA>(args, launch->stream)
+               : launch_channels<GF_RESAMPLE_NEAREST>(args, launch->stream);
 }

@@ -295,11 +295,9 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS % 2 ? 4 : 3)
 template <class Sums, int CHANNELS>
 static int launch_pillow(const struct pillow_args &args, cudaStream_t stream)
 {
-    const int tiles = ceil_div(args.p.rows, ROWS);
-    const dim3 grid(ceil_div(args.out_width, WIDTH), tiles < GRID_ROWS_MAX ? tiles : GRID_ROWS_MAX,
-                    args.stack.count);
-    pillow_kernel<Sums, CHANNELS><<<grid, THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    dim3 grid = grid_of_rows(ceil_div(args.out_width, WIDTH), ceil_div(args.p.rows, ROWS));
+    grid.z = args.stack.count;
+    return launch_kernel(pillow_kernel<Sums, CHANNELS>, grid, THREADS, 0, stream, args);
 }
 
 template <class Sums>
@@ -336,7 +334,6 @@ extern "C" int gf_pillow_cuda(const struct gf_launch *launch)
     const struct gf_pillow_params *const resize =
         (const struct gf_pillow_params *)launch->stage->params;
     const struct gf_format format = launch->out.format;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct pillow_args args = args_of(launch, pillow->columns, pillow->rows);
     args.premultiplies = !resize->from_premultiplied;
     args.straightens = !resize->to_premultiplied;
@@ -346,22 +343,21 @@ extern "C" int gf_pillow_cuda(const struct gf_launch *launch)
         nearest.out_width = format.width;
         nearest.column_start = args.column_start;
         nearest.row_start = args.row_start;
-        return gf_resize_pick(nearest, format.channels * format.bits / 8, stream);
+        return gf_resize_pick(nearest, format.channels * format.bits / 8, launch->stream);
     }
-    return format.bits == 16 ? launch_pillow<pillow_words, 1>(args, stream)
-                             : launch_channels<pillow_bytes>(args, stream);
+    return format.bits == 16 ? launch_pillow<pillow_words, 1>(args, launch->stream)
+                             : launch_channels<pillow_bytes>(args, launch->stream);
 }
 
 extern "C" int gf_opencv_cuda(const struct gf_launch *launch)
 {
     const struct gf_opencv *const opencv = (const struct gf_opencv *)launch->stage->constants;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct pillow_args args = args_of(launch, opencv->columns, opencv->rows);
     args.dropped = opencv->dropped;
     args.shift = opencv->shift;
     args.factor = opencv->factor;
-    return opencv->floats ? launch_channels<opencv_floats>(args, stream)
-                          : launch_channels<opencv_integers>(args, stream);
+    return opencv->floats ? launch_channels<opencv_floats>(args, launch->stream)
+                          : launch_channels<opencv_integers>(args, launch->stream);
 }
 
 extern "C" int gf_pillow_stacked_cuda(const struct gf_launch *launch)
@@ -420,11 +416,10 @@ extern "C" int gf_reduce_cuda(const struct gf_launch *launch)
     const struct gf_reduce_params *const reduce =
         (const struct gf_reduce_params *)launch->stage->params;
     const struct view_pair p = view_pair_of(launch, 0);
-    const int width = launch->out.format.width, blocks = ceil_div(p.rows, WARPS);
-    const dim3 grid(ceil_div(width, WIDTH), blocks < GRID_ROWS_MAX ? blocks : GRID_ROWS_MAX);
+    const int width = launch->out.format.width;
+    const dim3 grid = grid_of_rows(ceil_div(width, WIDTH), ceil_div(p.rows, WARPS));
     return for_channels(p.channels, [&](auto channels) {
-        reduce_kernel<decltype(channels)::value>
-            <<<grid, THREADS, 0, (cudaStream_t)launch->stream>>>(p, *reduce, width);
-        return (int)cudaGetLastError();
+        return launch_kernel(reduce_kernel<decltype(channels)::value>, grid, THREADS, 0,
+                             launch->stream, p, *reduce, width);
     });
 }

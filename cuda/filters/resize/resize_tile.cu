@@ -295,11 +295,9 @@ static int launch_tiles(const struct resize_args &args, int tile_rows, cudaStrea
 {
     const struct view_pair &p = args.p;
     const int rows = p.out_y % GROUP + p.rows;
-    const int tiles = (rows + tile_rows - 1) / tile_rows;
-    const dim3 grid((args.out_width + TILE - 1) / TILE,
-                    tiles < GRID_ROWS_MAX ? tiles : GRID_ROWS_MAX, args.stack.count);
-    resize_kernel<CHANNELS><<<grid, THREADS, 0, stream>>>(args, tile_rows);
-    return cudaGetLastError();
+    dim3 grid = grid_of_rows(ceil_div(args.out_width, TILE), ceil_div(rows, tile_rows));
+    grid.z = args.stack.count;
+    return launch_kernel(resize_kernel<CHANNELS>, grid, THREADS, 0, stream, args, tile_rows);
 }
 
 int gf_resize_tiles(const struct resize_args &args, const struct gf_resample *resample,

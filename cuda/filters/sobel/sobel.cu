@@ -6,7 +6,7 @@ extern "C" int gf_sobel_floats_cuda(const struct gf_launch *launch)
 {
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
     const struct view_pair p = view_pair_of(launch, sobel->border);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const cudaStream_t stream = launch->stream;
     return for_float_stencil<false>(p, [&](auto sample, auto channels, auto fuse) -> int {
         typedef decltype(sample) Float;
         typedef decltype(fuse) Fuse;
@@ -33,7 +33,7 @@ extern "C" int gf_sobel_fused_cuda(const struct gf_launch *launch)
         return cudaErrorNotSupported;
     const float scale = estimate_scale(sobel);
     return for_fuse(launch, [&](auto fuse) -> int {
-        const cudaStream_t stream = (cudaStream_t)launch->stream;
+        const cudaStream_t stream = launch->stream;
         return p.channels == 1
                    ? walk_strips<sobel8<1, estimated_root>, decltype(fuse)>(p, scale, stream)
                    : walk_strips<sobel8<3, estimated_root>, decltype(fuse)>(p, scale, stream);

@@ -299,13 +299,12 @@ static int launch_16(const struct view_pair &p, const struct gf_sobel *sobel, cu
 template <class ESTIMATE, class ROOT> static int launch_rolling(const struct gf_launch *launch)
 {
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const struct view_pair p = view_pair_of(launch, sobel->border);
     return for_stencil_samples(p, [&](auto sample, auto channels) -> int {
         constexpr int CHANNELS = decltype(channels)::value;
         if constexpr (sizeof sample == 1)
-            return launch_8<ESTIMATE, ROOT, CHANNELS>(p, sobel, stream);
+            return launch_8<ESTIMATE, ROOT, CHANNELS>(p, sobel, launch->stream);
         else
-            return launch_16<ESTIMATE, ROOT, CHANNELS>(p, sobel, stream);
+            return launch_16<ESTIMATE, ROOT, CHANNELS>(p, sobel, launch->stream);
     });
 }

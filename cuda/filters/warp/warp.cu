@@ -261,10 +261,8 @@ static int start(const struct warp_launch *launch, bool tiled, bool may_tile, cu
             return status;
     }
     const bool stays = !tiled || KERNEL == TABLE_KERNEL;
-    LAUNCH_TRY(stays ? resident_blocks((const void *)kernel, THREADS, 0, launch->tiles, &blocks)
-                     : cudaSuccess);
-    kernel<<<blocks, THREADS, 0, stream>>>(*launch);
-    return cudaGetLastError();
+    LAUNCH_TRY(stays ? resident_blocks(kernel, THREADS, 0, launch->tiles, &blocks) : cudaSuccess);
+    return launch_kernel(kernel, blocks, THREADS, 0, stream, *launch);
 }
 
 template <typename SAMPLE, int CHANNELS>
@@ -287,7 +285,6 @@ static int start_format(const struct gf_launch *from, bool may_tile)
 {
     const struct gf_view *const in = &from->in, *const out = &from->out;
     const struct gf_warp *const warp = (const struct gf_warp *)from->stage->constants;
-    const cudaStream_t stream = (cudaStream_t)from->stream;
     struct warp_launch launch = {};
     launch.source.warp = *warp;
     launch.source.in = in->data;
@@ -310,21 +307,13 @@ static int start_format(const struct gf_launch *from, bool may_tile)
     launch.reach = reach_of(*warp, TILE, TILE);
     launch.pitch = pitch_of(warp);
     const bool tiled = may_tile && fits_tile(warp);
-    switch (from->straight ? 16 + 4 : in->format.bits + in->format.channels) {
-    case 8 + 1:
-        return start_kernel<uint8_t, 1>(&launch, tiled, may_tile, stream);
-    case 8 + 3:
-        return start_kernel<uint8_t, 3>(&launch, tiled, may_tile, stream);
-    case 16 + 1:
-        return start_kernel<uint16_t, 1>(&launch, tiled, may_tile, stream);
-    case 16 + 2:
-        return start_kernel<uint16_t, 2>(&launch, tiled, may_tile, stream);
-    case 16 + 3:
-        return start_kernel<uint16_t, 3>(&launch, tiled, may_tile, stream);
-    case 16 + 4:
-        return start_kernel<uint16_t, 4>(&launch, tiled, may_tile, stream);
-    }
-    return cudaErrorInvalidValue; /* other pictures with alpha arrive in 16 bits */
+    struct gf_format warped = in->format;
+    if (from->straight)
+        warped.channels = 4, warped.bits = 16;
+    return for_stencil_samples(warped, [&](auto sample, auto channels) -> int {
+        return start_kernel<decltype(sample), decltype(channels)::value>(&launch, tiled, may_tile,
+                                                                         from->stream);
+    });
 }
 
 GF_LAUNCHES(gf_warp_cuda, start_format(launch, true))

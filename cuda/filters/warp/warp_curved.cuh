@@ -7,6 +7,7 @@
 
 #include <limits.h>
 
+#include "cuda/common/scan.cuh"
 #include "cuda/filters/warp/warp.cuh"
 #include "cuda/filters/warp/warp_quad.cuh"
 
@@ -106,17 +107,6 @@ static __device__ __forceinline__ void curved_extend(struct curved_reach *reach,
         reach->u_least = min(reach->u_least, at.u[i]), reach->u_most = max(reach->u_most, at.u[i]);
         reach->v_least = min(reach->v_least, at.v[i]), reach->v_most = max(reach->v_most, at.v[i]);
     }
-}
-
-static __device__ __forceinline__ int least_of_warp(int v)
-{
-#if __CUDA_ARCH__ >= 800 && !defined(GF_EMULATED)
-    return __reduce_min_sync(~0u, v);
-#else
-    for (int step = WARP / 2; step; step /= 2)
-        v = min(v, __shfl_xor_sync(~0u, v, step));
-    return v;
-#endif
 }
 
 /* Returns the box of all threads of the block, in pixels. */

@@ -26,17 +26,17 @@ static __device__ __forceinline__ unsigned char next(unsigned char v)
     return (unsigned char)(v + 1);
 }
 
-template <typename T>
-static __global__ void __launch_bounds__(THREADS) straight_kernel(const T *in, T *out, int pixels)
+template <typename Pixel, typename T>
+static __global__ void __launch_bounds__(THREADS) pixel_kernel(const T *in, T *out, int pixels)
 {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i >= pixels)
         return;
-    three<T> pixel = ((const three<T> *)in)[i];
+    Pixel pixel = ((const Pixel *)in)[i];
 #pragma unroll
     for (int c = 0; c < 3; c++)
         pixel.sample[c] = next(pixel.sample[c]);
-    ((three<T> *)out)[i] = pixel;
+    ((Pixel *)out)[i] = pixel;
 }
 
 /* Loads and stores words in the order of memory. Each thread reads its pixel from shared memory. A
@@ -76,19 +76,6 @@ static __global__ void __launch_bounds__(THREADS) planes_kernel(const T *in, T *
 #pragma unroll
     for (int c = 0; c < 3; c++)
         out[(size_t)c * pixels + i] = next(in[(size_t)c * pixels + i]);
-}
-
-template <typename T>
-static __global__ void __launch_bounds__(THREADS) aligned_kernel(const T *in, T *out, int pixels)
-{
-    const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
-    if (i >= pixels)
-        return;
-    four<T> pixel = ((const four<T> *)in)[i];
-#pragma unroll
-    for (int c = 0; c < 3; c++)
-        pixel.sample[c] = next(pixel.sample[c]);
-    ((four<T> *)out)[i] = pixel;
 }
 
 /* Processes four pixels as three aligned vectors, which the guides do not show. */
@@ -136,13 +123,13 @@ template <typename T> static void launch(int method, const T *in, T *out, int pi
 {
     const unsigned int blocks = lab_blocks(pixels, THREADS);
     if (method == STRAIGHT)
-        straight_kernel<<<blocks, THREADS>>>(in, out, pixels);
+        pixel_kernel<three<T>, T><<<blocks, THREADS>>>(in, out, pixels);
     else if (method == SHARED)
         shared_kernel<<<blocks, THREADS>>>(in, out, pixels);
     else if (method == PLANES)
         planes_kernel<<<blocks, THREADS>>>(in, out, pixels);
     else if (method == ALIGNED)
-        aligned_kernel<<<blocks, THREADS>>>(in, out, pixels);
+        pixel_kernel<four<T>, T><<<blocks, THREADS>>>(in, out, pixels);
     else
         vector_kernel<<<lab_blocks(pixels / 4, THREADS), THREADS>>>(in, out, pixels);
 }

@@ -27,99 +27,38 @@ static __global__ void __launch_bounds__(TILE *TILE)
     c[(size_t)row * columns + column] = (float)sum;
 }
 
-static __global__ void __launch_bounds__(TILE *TILE)
-    simple_kernel(const float *a, const float *b, float *c, int n)
-{
-    const int row = (int)(blockIdx.y * TILE + threadIdx.y);
-    const int column = (int)(blockIdx.x * TILE + threadIdx.x);
-    float sum = 0.0f;
-    for (int i = 0; i < TILE; i++)
-        sum += a[row * TILE + i] * b[(size_t)i * n + column];
-    c[(size_t)row * n + column] = sum;
-}
-
-/* Holds A's tile in shared memory. A warp loads the rows of the tile that it uses, so that only the
- * warp must synchronise. */
-static __global__ void __launch_bounds__(TILE *TILE)
-    tile_of_a_kernel(const float *a, const float *b, float *c, int n)
-{
-    __shared__ float a_tile[TILE][TILE];
-    const int row = (int)(blockIdx.y * TILE + threadIdx.y);
-    const int column = (int)(blockIdx.x * TILE + threadIdx.x);
-    float sum = 0.0f;
-    a_tile[threadIdx.y][threadIdx.x] = a[row * TILE + threadIdx.x];
-    __syncwarp();
-    for (int i = 0; i < TILE; i++)
-        sum += a_tile[threadIdx.y][i] * b[(size_t)i * n + column];
-    c[(size_t)row * n + column] = sum;
-}
-
-static __global__ void __launch_bounds__(TILE *TILE)
-    both_tiles_kernel(const float *a, const float *b, float *c, int n)
-{
-    __shared__ float a_tile[TILE][TILE], b_tile[TILE][TILE];
-    const int row = (int)(blockIdx.y * TILE + threadIdx.y);
-    const int column = (int)(blockIdx.x * TILE + threadIdx.x);
-    float sum = 0.0f;
-    a_tile[threadIdx.y][threadIdx.x] = a[row * TILE + threadIdx.x];
-    b_tile[threadIdx.y][threadIdx.x] = b[(size_t)threadIdx.y * n + column];
-    __syncthreads();
-    for (int i = 0; i < TILE; i++)
-        sum += a_tile[threadIdx.y][i] * b_tile[i][threadIdx.x];
-    c[(size_t)row * n + column] = sum;
-}
-
 /* The colour matrix. The rows of C are the three planes of a picture; a block computes 256 columns
  * of each. */
 constexpr int CHANNELS = 3;
 constexpr int COLUMNS = 256;
 
-static __global__ void __launch_bounds__(COLUMNS *CHANNELS)
-    colour_simple_kernel(const float *a, const float *b, float *c, int n)
-{
-    const int row = threadIdx.y, column = (int)(blockIdx.x * COLUMNS + threadIdx.x);
-    float sum = 0.0f;
-    if (column >= n)
-        return;
-#pragma unroll
-    for (int i = 0; i < CHANNELS; i++)
-        sum += a[row * CHANNELS + i] * b[(size_t)i * n + column];
-    c[(size_t)row * n + column] = sum;
-}
+enum shared { NOTHING, TILE_OF_A, BOTH_TILES };
 
-static __global__ void __launch_bounds__(COLUMNS *CHANNELS)
-    colour_tile_of_a_kernel(const float *a, const float *b, float *c, int n)
+/* A block computes DEPTH rows of WIDTH columns. If a warp loads the row of A's tile that it uses,
+ * only the warp must synchronise. */
+template <enum shared SHARED, int DEPTH, int WIDTH>
+static __global__ void __launch_bounds__(WIDTH *DEPTH)
+    product_kernel(const float *a, const float *b, float *c, int n)
 {
-    __shared__ float a_tile[CHANNELS][CHANNELS];
-    const int row = threadIdx.y, column = (int)(blockIdx.x * COLUMNS + threadIdx.x);
+    __shared__ float a_tile[DEPTH][DEPTH], b_tile[DEPTH][WIDTH];
+    const int x = threadIdx.x, y = threadIdx.y;
+    const int row = (int)blockIdx.y * DEPTH + y, column = (int)blockIdx.x * WIDTH + x;
+    const bool inside = WIDTH == DEPTH || column < n;
     float sum = 0.0f;
-    if (threadIdx.x < CHANNELS)
-        a_tile[row][threadIdx.x] = a[row * CHANNELS + threadIdx.x];
-    __syncthreads();
-    if (column >= n)
+    if (SHARED != NOTHING && (WIDTH == DEPTH || x < DEPTH))
+        a_tile[y][x] = a[row * DEPTH + x];
+    if (SHARED == BOTH_TILES && inside)
+        b_tile[y][x] = b[(size_t)y * n + column];
+    if (SHARED == TILE_OF_A && WIDTH == DEPTH)
+        __syncwarp();
+    else if (SHARED != NOTHING)
+        __syncthreads();
+    if (!inside)
         return;
 #pragma unroll
-    for (int i = 0; i < CHANNELS; i++)
-        sum += a_tile[row][i] * b[(size_t)i * n + column];
-    c[(size_t)row * n + column] = sum;
-}
-
-static __global__ void __launch_bounds__(COLUMNS *CHANNELS)
-    colour_both_tiles_kernel(const float *a, const float *b, float *c, int n)
-{
-    __shared__ float a_tile[CHANNELS][CHANNELS], b_tile[CHANNELS][COLUMNS];
-    const int row = threadIdx.y, column = (int)(blockIdx.x * COLUMNS + threadIdx.x);
-    float sum = 0.0f;
-    if (threadIdx.x < CHANNELS)
-        a_tile[row][threadIdx.x] = a[row * CHANNELS + threadIdx.x];
-    if (column < n)
-        b_tile[row][threadIdx.x] = b[(size_t)row * n + column];
-    __syncthreads();
-    if (column >= n)
-        return;
-#pragma unroll
-    for (int i = 0; i < CHANNELS; i++)
-        sum += a_tile[row][i] * b_tile[i][threadIdx.x];
+    for (int i = 0; i < DEPTH; i++)
+        sum += (SHARED == NOTHING ? a[row * DEPTH + i] : a_tile[y][i]) *
+               (SHARED == BOTH_TILES ? b_tile[i][x] : b[(size_t)i * n + column]);
     c[(size_t)row * n + column] = sum;
 }
 
@@ -244,16 +183,17 @@ static void run(const struct gf_lab_run *run)
          side,
          TILE,
          dim3(side / TILE, side / TILE),
-         {{"nothing shared", simple_kernel, NULL, square},
-          {"tile of A shared", tile_of_a_kernel, NULL, square},
-          {"both tiles shared", both_tiles_kernel, NULL, square}}},
+         {{"nothing shared", product_kernel<NOTHING, TILE, TILE>, NULL, square},
+          {"tile of A shared", product_kernel<TILE_OF_A, TILE, TILE>, NULL, square},
+          {"both tiles shared", product_kernel<BOTH_TILES, TILE, TILE>, NULL, square}}},
         {CHANNELS,
          pixels,
          CHANNELS,
          dim3(lab_blocks(pixels, COLUMNS)),
-         {{"colour: nothing shared", colour_simple_kernel, NULL, planes},
-          {"colour: tile of A shared", colour_tile_of_a_kernel, NULL, planes},
-          {"colour: both tiles shared", colour_both_tiles_kernel, NULL, planes},
+         {{"colour: nothing shared", product_kernel<NOTHING, CHANNELS, COLUMNS>, NULL, planes},
+          {"colour: tile of A shared", product_kernel<TILE_OF_A, CHANNELS, COLUMNS>, NULL, planes},
+          {"colour: both tiles shared", product_kernel<BOTH_TILES, CHANNELS, COLUMNS>, NULL,
+           planes},
           {"colour: pixel in registers", colour_registers_kernel, NULL, dim3(COLUMNS)}}}};
     std::vector<struct lab_time> times[2];
     for (int i = 0; i < 2; i++) {

@@ -117,18 +117,15 @@ static int launch_pixels(const struct gf_launch *launch)
     struct bilateral_args args = bilateral_args_of(launch);
     const struct view_pair &p = args.p;
     const float space = make_natural(launch, &args);
-    const int strips = (p.rows + TILE_ROWS - 1) / TILE_ROWS;
-    const dim3 grid((p.width + TILE_COLUMNS - 1) / TILE_COLUMNS,
-                    strips < GRID_ROWS_MAX ? strips : GRID_ROWS_MAX);
+    const dim3 grid = grid_of_rows(ceil_div(p.width, TILE_COLUMNS), ceil_div(p.rows, TILE_ROWS));
     const dim3 threads(TILE_COLUMNS, TILE_ROWS);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const size_t tile = (size_t)(TILE_COLUMNS + 2 * args.radius) * (TILE_ROWS + 2 * args.radius) *
                         sizeof(struct colours<CHANNELS>);
     if constexpr (TILED)
-        bilateral_tile_kernel<CHANNELS, Power><<<grid, threads, tile, stream>>>(args, space);
-    else
-        bilateral_window_kernel<CHANNELS, Power><<<grid, threads, 0, stream>>>(args, space);
-    return cudaGetLastError();
+        return launch_kernel(bilateral_tile_kernel<CHANNELS, Power>, grid, threads, tile,
+                             launch->stream, args, space);
+    return launch_kernel(bilateral_window_kernel<CHANNELS, Power>, grid, threads, 0, launch->stream,
+                         args, space);
 }
 
 template <class Power, bool TILED> static int launch_channels(const struct gf_launch *launch)

@@ -283,9 +283,8 @@ extern "C" int gf_blur_vector_cuda(const struct gf_launch *launch)
     const size_t shared = raw_tile_bytes(args.tile) + 4 * words;
     LAUNCH_TRY(cudaFuncSetAttribute(blur_vector_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     TILE_SHARED_MOST));
-    blur_vector_kernel<<<raw_tile_blocks(args.p, TILE_WIDE), TILE_THREADS, shared,
-                         (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(blur_vector_kernel, raw_tile_blocks(args.p, TILE_WIDE), TILE_THREADS,
+                         shared, launch->stream, args);
 }
 
 /* ---- boxblur ---- */

@@ -206,9 +206,8 @@ static int launch_window(const struct gf_launch *launch, const Args &args, void 
                          void (*kernel16)(Args))
 {
     void (*const kernel)(Args) = launch->in.format.bits == 8 ? kernel8 : kernel16;
-    kernel<<<window_blocks(args.p), dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0,
-             (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(kernel, window_blocks(args.p), dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0,
+                         launch->stream, args);
 }
 
 GF_LAUNCHES(gf_convolve_global_cuda,
@@ -225,7 +224,6 @@ GF_LAUNCHES(gf_convolve_constant_cuda,
 
 extern "C" int gf_convolve_texture_cuda(const struct gf_launch *launch)
 {
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct correlate_args<struct constant_weights> args = constant_args(launch);
     struct gf_texture_sampling sampling = {};
     sampling.channels = 1;
@@ -237,17 +235,15 @@ extern "C" int gf_convolve_texture_cuda(const struct gf_launch *launch)
     struct gf_texture texture;
     gf_stage_input_rows(launch->stage, launch->out.y, launch->out.y + launch->out.rows, &first,
                         &end);
-    int status =
-        gf_texture_open(&launch->in, first, end, &sampling, launch->scratch, stream, &texture);
-    if (status)
-        return status;
+    LAUNCH_TRY(gf_texture_open(&launch->in, first, end, &sampling, launch->scratch, launch->stream,
+                               &texture));
     args.texture = texture.object;
     args.texture_y = texture.y;
     args.columns_by_texture = args.p.border == GF_BORDER_CONSTANT ||
                               (args.p.border == GF_BORDER_EDGE && args.p.channels == 1);
-    status = launch_window(launch, args, convolve_texture_kernel<unsigned char>,
-                           convolve_texture_kernel<unsigned short>);
-    const int closed = gf_texture_close(&texture, stream);
+    const int status = launch_window(launch, args, convolve_texture_kernel<unsigned char>,
+                                     convolve_texture_kernel<unsigned short>);
+    const int closed = gf_texture_close(&texture, launch->stream);
     return status ? status : closed;
 }
 
@@ -256,10 +252,8 @@ template <class Sample, bool ASYNC> static int launch_tile_of(const struct gf_la
     struct correlate_args<struct constant_weights> args = constant_args(launch);
     args.tile =
         raw_tile_of(args.p, 8 * (int)sizeof(Sample), TILE_WIDTH, args.width / 2, args.height / 2);
-    convolve_tile_kernel<Sample, ASYNC>
-        <<<raw_tile_blocks(args.p, TILE_WIDTH), TILE_THREADS, raw_tile_bytes(args.tile),
-           (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(convolve_tile_kernel<Sample, ASYNC>, raw_tile_blocks(args.p, TILE_WIDTH),
+                         TILE_THREADS, raw_tile_bytes(args.tile), launch->stream, args);
 }
 
 GF_LAUNCHES(gf_convolve_shared_cuda, launch->in.format.bits == 8

@@ -66,7 +66,6 @@ __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
 extern "C" int gf_sobel_global_cuda(const struct gf_launch *launch)
 {
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const dim3 threads(GLOBAL_WIDTH, GLOBAL_HEIGHT);
     struct sobel_args args = {};
     args.p = view_pair_of(launch, sobel->border);
@@ -74,11 +73,9 @@ extern "C" int gf_sobel_global_cuda(const struct gf_launch *launch)
     args.kernel = sobel->kernel;
     const int blocks =
         tile_blocks(args.p.width * args.p.channels, args.p.rows, GLOBAL_WIDTH, GLOBAL_HEIGHT);
-    if (launch->in.format.bits == 8)
-        sobel_global_kernel<unsigned char><<<blocks, threads, 0, stream>>>(args);
-    else
-        sobel_global_kernel<unsigned short><<<blocks, threads, 0, stream>>>(args);
-    return cudaGetLastError();
+    const auto kernel = launch->in.format.bits == 8 ? sobel_global_kernel<unsigned char>
+                                                    : sobel_global_kernel<unsigned short>;
+    return launch_kernel(kernel, blocks, threads, 0, launch->stream, args);
 }
 
 GF_LAUNCHES(gf_sobel_sqrtf_cuda, launch_rolling<rounded_root, rounded_root>(launch))
@@ -116,14 +113,11 @@ __global__ void __launch_bounds__(GLOBAL_WIDTH *GLOBAL_HEIGHT)
 extern "C" int gf_normalmap_global_cuda(const struct gf_launch *launch)
 {
     const struct normalmap_args args = normalmap_args_of(launch);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const dim3 threads(GLOBAL_WIDTH, GLOBAL_HEIGHT);
     const int blocks = tile_blocks(args.p.width, args.p.rows, GLOBAL_WIDTH, GLOBAL_HEIGHT);
-    if (launch->in.format.bits == 8)
-        normalmap_global_kernel<unsigned char><<<blocks, threads, 0, stream>>>(args);
-    else
-        normalmap_global_kernel<unsigned short><<<blocks, threads, 0, stream>>>(args);
-    return cudaGetLastError();
+    const auto kernel = launch->in.format.bits == 8 ? normalmap_global_kernel<unsigned char>
+                                                    : normalmap_global_kernel<unsigned short>;
+    return launch_kernel(kernel, blocks, threads, 0, launch->stream, args);
 }
 
 GF_LAUNCHES(gf_normalmap_sqrtf_cuda, launch_normalmap<rounded_root>(launch))

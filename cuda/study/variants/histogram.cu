@@ -13,7 +13,8 @@ GF_COUNTS(gf_histogram_aggregated_cuda, count_by<struct table_method<AGGREGATED>
 /* Counts in a table for each warp. The variant refuses 16 bits, whose tables are too large for
  * that. */
 extern "C" int gf_histogram_warp_cuda(const struct gf_view *view, enum gf_statistic statistic,
-                                      unsigned long long *count, const void *tables, void *stream)
+                                      unsigned long long *count, const void *tables,
+                                      cudaStream_t stream)
 {
     const struct counting counting = counting_of(view, statistic, count, tables, stream);
     const enum mixture mixture = mixture_of(statistic, view->format);

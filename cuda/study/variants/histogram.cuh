@@ -32,11 +32,10 @@ struct global_method {
     {
         const int threads = count_threads<BITS>;
         unsigned blocks = blocks_of(counting.task, threads);
-        LAUNCH_TRY(resident_blocks((const void *)count_global_kernel<BITS, COUNT, MIXTURE>, threads,
-                                   0, blocks, &blocks));
-        count_global_kernel<BITS, COUNT, MIXTURE>
-            <<<blocks, threads, 0, counting.task.stream>>>(counting.task, counting.count);
-        return cudaGetLastError();
+        LAUNCH_TRY(resident_blocks(count_global_kernel<BITS, COUNT, MIXTURE>, threads, 0, blocks,
+                                   &blocks));
+        return launch_kernel(count_global_kernel<BITS, COUNT, MIXTURE>, blocks, threads, 0,
+                             counting.task.stream, counting.task, counting.count);
     }
 };
 

@@ -132,18 +132,15 @@ extern "C" int gf_median_local_cuda(const struct gf_launch *launch)
     void (*const kernel)(struct view_pair, int) = launch->in.format.bits == 8
                                                       ? median_local_kernel<unsigned char>
                                                       : median_local_kernel<unsigned short>;
-    kernel<<<window_blocks(p), dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0,
-             (cudaStream_t)launch->stream>>>(p, median->radius);
-    return cudaGetLastError();
+    return launch_kernel(kernel, window_blocks(p), dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0,
+                         launch->stream, p, median->radius);
 }
 
 template <class Sample, int RADIUS> static int launch_registers(const struct gf_launch *launch)
 {
     const struct view_pair p = view_pair_of(launch, median_of_launch(launch)->border);
-    median_registers_kernel<Sample, RADIUS>
-        <<<window_blocks(p), dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0, (cudaStream_t)launch->stream>>>(
-            p);
-    return cudaGetLastError();
+    return launch_kernel(median_registers_kernel<Sample, RADIUS>, window_blocks(p),
+                         dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0, launch->stream, p);
 }
 
 template <class Sample, int RADIUS> static int launch_shared(const struct gf_launch *launch)
@@ -151,10 +148,8 @@ template <class Sample, int RADIUS> static int launch_shared(const struct gf_lau
     const struct view_pair p = view_pair_of(launch, median_of_launch(launch)->border);
     const struct raw_tile tile =
         raw_tile_of(p, 8 * (int)sizeof(Sample), TILE_WIDTH, RADIUS, RADIUS);
-    median_shared_kernel<Sample, RADIUS>
-        <<<raw_tile_blocks(p, TILE_WIDTH), TILE_THREADS, raw_tile_bytes(tile),
-           (cudaStream_t)launch->stream>>>(p, tile);
-    return cudaGetLastError();
+    return launch_kernel(median_shared_kernel<Sample, RADIUS>, raw_tile_blocks(p, TILE_WIDTH),
+                         TILE_THREADS, raw_tile_bytes(tile), launch->stream, p, tile);
 }
 
 extern "C" int gf_median_registers_cuda(const struct gf_launch *launch)

@@ -112,14 +112,11 @@ template <class POWER> static int launch_gamma(const struct gf_launch *launch)
     args.exponent = (float)(1 / ((const struct gf_gamma *)points->item[0].params)->value);
     args.max = stage->in.bits == 8 ? 255.0f : 65535.0f;
     const unsigned blocks = blocks_for(args.p.rows * (args.full + !!args.tail), GAMMA_THREADS);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     if (!blocks)
         return cudaSuccess;
-    if (stage->in.bits == 8)
-        gamma_kernel<POWER, uint8_t><<<blocks, GAMMA_THREADS, 0, stream>>>(args);
-    else
-        gamma_kernel<POWER, uint16_t><<<blocks, GAMMA_THREADS, 0, stream>>>(args);
-    return cudaGetLastError();
+    const auto kernel =
+        stage->in.bits == 8 ? gamma_kernel<POWER, uint8_t> : gamma_kernel<POWER, uint16_t>;
+    return launch_kernel(kernel, blocks, GAMMA_THREADS, 0, launch->stream, args);
 }
 
 GF_LAUNCHES(gf_gamma_powf_cuda, launch_gamma<by_powf>(launch))
@@ -243,7 +240,6 @@ static int least_white(const struct gf_point_program *program, int bits)
 template <class CHOICE> static int launch_threshold(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const int least =
         least_white((const struct gf_point_program *)stage->constants, stage->in.bits);
     const struct view_pair all = aligned_views(launch);
@@ -251,11 +247,9 @@ template <class CHOICE> static int launch_threshold(const struct gf_launch *laun
         const struct view_pair p =
             join_rows(part, gf_row_bytes(stage->in), gf_row_bytes(stage->out));
         const unsigned blocks = blocks_for(p.rows * p.width, THRESHOLD_THREADS);
-        if (stage->in.bits == 8)
-            threshold_kernel<CHOICE, uint8_t><<<blocks, THRESHOLD_THREADS, 0, stream>>>(p, least);
-        else
-            threshold_kernel<CHOICE, uint16_t><<<blocks, THRESHOLD_THREADS, 0, stream>>>(p, least);
-        return (int)cudaGetLastError();
+        const auto kernel = stage->in.bits == 8 ? threshold_kernel<CHOICE, uint8_t>
+                                                : threshold_kernel<CHOICE, uint16_t>;
+        return launch_kernel(kernel, blocks, THRESHOLD_THREADS, 0, launch->stream, p, least);
     });
 }
 

@@ -18,6 +18,5 @@ static int launch_cube_root_program(const struct gf_launch *launch)
     band = join_rows(band, gf_row_bytes(stage->in), gf_row_bytes(stage->out));
     struct program program;
     fill_program(&program, launch, &band);
-    return launch_program<uint4>(&program, stage->in.bits, stage->out.bits,
-                                 (cudaStream_t)launch->stream);
+    return launch_program<uint4>(&program, stage->in.bits, stage->out.bits, launch->stream);
 }

@@ -153,18 +153,16 @@ static int launch_windows(const struct window_args &args, cudaStream_t stream)
     const unsigned blocks = tile_blocks(args.out_width, args.p.rows, BLOCK_WIDTH, BLOCK_HEIGHT);
     const dim3 threads(BLOCK_WIDTH, BLOCK_HEIGHT);
     return for_channels(args.p.channels, [&](auto channels) -> int {
-        window_kernel<decltype(channels)::value, SAMPLE, FETCH>
-            <<<blocks, threads, 0, stream>>>(args);
-        return cudaGetLastError();
+        return launch_kernel(window_kernel<decltype(channels)::value, SAMPLE, FETCH>, blocks,
+                             threads, 0, stream, args);
     });
 }
 
 extern "C" int gf_resize_direct_cuda(const struct gf_launch *launch)
 {
     const struct window_args args = args_of(launch);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
-    return launch->out.format.bits == 8 ? launch_windows<by_loads, uint8_t>(args, stream)
-                                        : launch_windows<by_loads, uint16_t>(args, stream);
+    return launch->out.format.bits == 8 ? launch_windows<by_loads, uint8_t>(args, launch->stream)
+                                        : launch_windows<by_loads, uint16_t>(args, launch->stream);
 }
 
 /* Launches the kernel with textures. Texels are single samples: there are no texels of three
@@ -173,17 +171,16 @@ extern "C" int gf_resize_texture_cuda(const struct gf_launch *launch)
 {
     const struct gf_texture_sampling sampling = {1, cudaAddressModeClamp, cudaFilterModePoint,
                                                  cudaReadModeElementType, 0};
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const cudaStream_t stream = launch->stream;
     struct window_args args = args_of(launch);
     struct gf_texture texture;
-    int status = gf_texture_open(&launch->in, args.top, args.bottom, &sampling, launch->scratch,
-                                 stream, &texture);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(gf_texture_open(&launch->in, args.top, args.bottom, &sampling, launch->scratch,
+                               stream, &texture));
     args.texture = texture.object;
     args.texture_first = texture.y;
-    status = launch->out.format.bits == 8 ? launch_windows<by_texture, uint8_t>(args, stream)
-                                          : launch_windows<by_texture, uint16_t>(args, stream);
+    const int status = launch->out.format.bits == 8
+                           ? launch_windows<by_texture, uint8_t>(args, stream)
+                           : launch_windows<by_texture, uint16_t>(args, stream);
     const int closed = gf_texture_close(&texture, stream);
     return status != cudaSuccess ? status : closed;
 }
@@ -251,18 +248,14 @@ extern "C" int gf_resize_separable_cuda(const struct gf_launch *launch)
 {
     struct window_args args = args_of(launch);
     args.between = (float *)launch->scratch;
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
     const dim3 threads(BLOCK_WIDTH, BLOCK_HEIGHT);
     const int samples = args.out_width * args.p.channels;
     const unsigned columns =
                        tile_blocks(samples, args.bottom - args.top, BLOCK_WIDTH, BLOCK_HEIGHT),
                    rows = tile_blocks(samples, args.p.rows, BLOCK_WIDTH, BLOCK_HEIGHT);
-    if (launch->out.format.bits == 8) {
-        columns_kernel<uint8_t><<<columns, threads, 0, stream>>>(args);
-        rows_kernel<uint8_t><<<rows, threads, 0, stream>>>(args);
-    } else {
-        columns_kernel<uint16_t><<<columns, threads, 0, stream>>>(args);
-        rows_kernel<uint16_t><<<rows, threads, 0, stream>>>(args);
-    }
-    return cudaGetLastError();
+    const bool bytes = launch->out.format.bits == 8;
+    LAUNCH_TRY(launch_kernel(bytes ? columns_kernel<uint8_t> : columns_kernel<uint16_t>, columns,
+                             threads, 0, launch->stream, args));
+    return launch_kernel(bytes ? rows_kernel<uint8_t> : rows_kernel<uint16_t>, rows, threads, 0,
+                         launch->stream, args);
 }

@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "cuda/common/launch.cuh"
+
 /* The key of a texture that is kept. The stream is a part of it, so that one event shows when the
  * last work with the texture has ended. Keys are compared as bytes, so that their padding must be
  * 0. */
@@ -46,10 +48,8 @@ static cudaError_t create(const struct key *key, struct entry *entry)
     texture.filterMode = key->sampling.filter;
     texture.readMode = key->sampling.read;
     texture.normalizedCoords = key->sampling.normalised;
-    cudaError_t status = cudaEventCreateWithFlags(&entry->last_use, cudaEventDisableTiming);
-    if (status != cudaSuccess)
-        return status;
-    status = cudaCreateTextureObject(&entry->object, &resource, &texture, NULL);
+    LAUNCH_TRY(cudaEventCreateWithFlags(&entry->last_use, cudaEventDisableTiming));
+    cudaError_t status = cudaCreateTextureObject(&entry->object, &resource, &texture, NULL);
     if (status != cudaSuccess) {
         cudaEventDestroy(entry->last_use);
         entry->object = 0;
@@ -124,18 +124,15 @@ int gf_texture_open(const struct gf_view *view, int first, int end,
     key.width = view->format.width * view->format.channels / sampling->channels;
     key.height = end - first;
     key.bits = view->format.bits;
-    cudaError_t status = cudaGetDevice(&key.device);
-    if (status == cudaSuccess)
-        status = align_rows(view, first, end, scratch, stream, &key);
-    if (status != cudaSuccess)
-        return status;
+    LAUNCH_TRY(cudaGetDevice(&key.device));
+    LAUNCH_TRY(align_rows(view, first, end, scratch, stream, &key));
     pthread_mutex_lock(&mutex);
+    cudaError_t status = cudaSuccess;
     struct entry *const entry = find(&key, &status);
     if (entry) {
         entry->used = ++openings;
         entry->holders++;
         *texture = {entry->object, first, (int)(entry - entries)};
-        status = cudaSuccess;
     }
     pthread_mutex_unlock(&mutex);
     return status;

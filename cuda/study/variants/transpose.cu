@@ -114,10 +114,10 @@ struct naive {
     {
         return 0x40000000 / part.columns;
     }
-    template <int PIXEL> static void launch(const struct part &part, cudaStream_t stream)
+    template <int PIXEL> static int launch(const struct part &part, cudaStream_t stream)
     {
         const unsigned blocks = blocks_for((unsigned)part.columns * (unsigned)part.rows, THREADS);
-        naive_kernel<PIXEL><<<blocks, THREADS, 0, stream>>>(part);
+        return launch_kernel(naive_kernel<PIXEL>, blocks, THREADS, 0, stream, part);
     }
 };
 
@@ -126,10 +126,11 @@ template <int WIDTH, int HEIGHT> struct blocks {
     {
         return GRID_Y * HEIGHT;
     }
-    template <int PIXEL> static void launch(const struct part &part, cudaStream_t stream)
+    template <int PIXEL> static int launch(const struct part &part, cudaStream_t stream)
     {
         const dim3 grid(ceil_div(part.columns, WIDTH), ceil_div(part.rows, HEIGHT));
-        blocks_kernel<PIXEL, WIDTH, HEIGHT><<<grid, dim3(WIDTH, HEIGHT), 0, stream>>>(part);
+        return launch_kernel(blocks_kernel<PIXEL, WIDTH, HEIGHT>, grid, dim3(WIDTH, HEIGHT), 0,
+                             stream, part);
     }
 };
 
@@ -138,10 +139,11 @@ template <int PADDING> struct shared {
     {
         return GRID_Y * SIDE;
     }
-    template <int PIXEL> static void launch(const struct part &part, cudaStream_t stream)
+    template <int PIXEL> static int launch(const struct part &part, cudaStream_t stream)
     {
         const dim3 grid(ceil_div(part.columns, SIDE), ceil_div(part.rows, SIDE));
-        shared_kernel<PIXEL, PADDING><<<grid, dim3(SIDE, WARPS), 0, stream>>>(part);
+        return launch_kernel(shared_kernel<PIXEL, PADDING>, grid, dim3(SIDE, WARPS), 0, stream,
+                             part);
     }
 };
 
@@ -157,12 +159,11 @@ template <class KERNEL> static int launch_all(const struct gf_launch *launch)
     for (int row = 0; row < part.args.p.height; row += part.rows) {
         part.first_row = row;
         part.rows = part.args.p.height - row < most ? part.args.p.height - row : most;
-        for_pixel_bytes(pixel_bytes_of(part.args.p), [&](auto bytes) {
-            KERNEL::template launch<decltype(bytes)::value>(part, (cudaStream_t)launch->stream);
-            return 0;
-        });
+        LAUNCH_TRY(for_pixel_bytes(pixel_bytes_of(part.args.p), [&](auto bytes) {
+            return KERNEL::template launch<decltype(bytes)::value>(part, launch->stream);
+        }));
     }
-    return cudaGetLastError();
+    return cudaSuccess;
 }
 
 GF_LAUNCHES(gf_transpose_naive_cuda, launch_all<naive>(launch))

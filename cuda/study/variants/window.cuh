@@ -177,9 +177,8 @@ static int launch_square(const struct gf_launch *launch, int border, const Op &o
     const struct window_args<Op> args = {
         view_pair_of(launch, border), NULL, 0, op
     };
-    window_square_kernel<Op><<<window_blocks(args.p), dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0,
-                               (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(window_square_kernel<Op>, window_blocks(args.p),
+                         dim3(WINDOW_COLUMNS, WINDOW_ROWS), 0, launch->stream, args);
 }
 
 template <class Op>
@@ -191,11 +190,8 @@ static int launch_separable(const struct gf_launch *launch, int border, size_t m
     };
     const unsigned blocks = window_blocks(args.p);
     const dim3 threads(WINDOW_COLUMNS, WINDOW_ROWS);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
-    window_columns_kernel<Op><<<blocks, threads, 0, stream>>>(args);
-    LAUNCH_TRY(cudaGetLastError());
-    window_rows_kernel<Op><<<blocks, threads, 0, stream>>>(args);
-    return cudaGetLastError();
+    LAUNCH_TRY(launch_kernel(window_columns_kernel<Op>, blocks, threads, 0, launch->stream, args));
+    return launch_kernel(window_rows_kernel<Op>, blocks, threads, 0, launch->stream, args);
 }
 
 /* ---- a tile of the picture with its halo in shared memory, and an Op on the tile ---- */
@@ -385,7 +381,6 @@ static int launch_tile_stencil(const struct gf_launch *launch, int border, const
     const size_t shared = raw_tile_bytes(args.tile) + (size_t)TILE_LINES * args.middle_pitch * 4;
     LAUNCH_TRY(cudaFuncSetAttribute(tile_stencil_kernel<Op, ASYNC>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_SHARED_MOST));
-    tile_stencil_kernel<Op, ASYNC><<<raw_tile_blocks(args.p, TILE_WIDTH), TILE_THREADS, shared,
-                                     (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_kernel(tile_stencil_kernel<Op, ASYNC>, raw_tile_blocks(args.p, TILE_WIDTH),
+                         TILE_THREADS, shared, launch->stream, args);
 }

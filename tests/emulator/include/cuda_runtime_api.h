@@ -75,7 +75,7 @@ enum {
     cudaEnableDefault = 0,
 };
 
-typedef struct emulated_stream *cudaStream_t;
+typedef struct CUstream_st *cudaStream_t;
 typedef struct emulated_event *cudaEvent_t;
 #define cudaStreamPerThread ((cudaStream_t)2)
 
