@@ -27,6 +27,8 @@ CFLAGS ?= -O3 -g
 NVCCFLAGS ?= -O1
 SANITIZE ?=
 PYTHON ?= python3
+# What stands before nvcc where it compiles, such as ccache.
+NVCC_CACHE ?=
 # 1: kernels carry their source lines, for Nsight and compute-sanitizer; the program is then twice as large.
 LINEINFO ?=
 ifneq ($(call unset,NVCC),)
@@ -244,7 +246,7 @@ $(BUILD)/cuda/study/labs/%.o: GF_NVCCFLAGS := $(filter-out -fmad=false,$(GF_NVCC
 
 $(BUILD)/cuda/study/labs/flags_%.o: cuda/study/labs/flags.cu $(BUILD)/configured
 	@mkdir -p $(@D)
-	$(call say,NVCC,$@)$(NVCC) $(GF_NVCCFLAGS) $(FLAGS_$*) -DFLAG_SET=flags_$* $(NVCCFLAGS) $(GENCODE) \
+	$(call say,NVCC,$@)$(NVCC_CACHE) $(NVCC) $(GF_NVCCFLAGS) $(FLAGS_$*) -DFLAG_SET=flags_$* $(NVCCFLAGS) $(GENCODE) \
 	  -DGF_WITH_CUDA $(INCLUDES) -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
 
 # Device code that launches kernels is relocatable and linked with the device's runtime, which PTX cannot be. All
@@ -266,7 +268,7 @@ $(BUILD)/cuda/backend/device.o $(BUILD)/archs/cuda/backend/device.log: GF_NVCCFL
 
 $(BUILD)/%.o: %.cu $(BUILD)/configured
 	@mkdir -p $(@D)
-	$(call say,NVCC,$<)$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA $(INCLUDES) -MMD -MP -c -o $@ $<
+	$(call say,NVCC,$<)$(NVCC_CACHE) $(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(GENCODE) -DGF_WITH_CUDA $(INCLUDES) -MMD -MP -c -o $@ $<
 
 # Few filters and codecs need all that the functions of a declaration are given.
 $(BUILD)/src/filters/%.o $(BUILD)/src/pixel/%.o $(BUILD)/src/codec/%.o: GF_CFLAGS += -Wno-unused-parameter
@@ -338,7 +340,7 @@ test: ## installs what is missing, builds, runs every test, or with ONLY=tiff th
 SCRIPTS := $(call only,$(wildcard tests/cli/*.sh) tests/selftest.sh tests/readme.sh tests/page.sh $(if $(SANITIZE),,tests/layers.sh tests/calls.sh))
 SCRIPTS_ALONE := $(call only,tests/python.sh $(if $(SANITIZE),,tests/build.sh tests/package.sh tests/api.sh tests/cmake.sh tests/example_filters.sh))
 test-only: all $(TESTS) $(if $(shell command -v $(PYTHON)),python)
-	@GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(GF_LDFLAGS) $(LDFLAGS) $(LIBS)" \
+	@$(if $(SANITIZE),GF_TEST_SMALL=1) GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(GF_LDFLAGS) $(LDFLAGS) $(LIBS)" \
 	  tests/run.sh $(TESTS) $(SCRIPTS) -- $(SCRIPTS_ALONE)
 
 test-server: $(BUILD)/tests/test_server_faults ## kills 200 servers, starts 500 clients at once, stops one for a minute
@@ -404,7 +406,7 @@ lint: ## the format, cppcheck and shellcheck, where the tools are
 
 tsan: ## the tests of what runs on several threads, under the thread sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-tsan CUDA=0 SANITIZE=thread CFLAGS='-O1 -g1' \
-	  TESTS='$(patsubst %,$(BUILD)-tsan/tests/test_%,batch device_start failures helpers server server_faults threads device_codec batch_fallbacks ordered png jpeg_strips smooth ssimulacra2)' test-threads
+	  TESTS='$(patsubst %,$(BUILD)-tsan/tests/test_%,png helpers server_faults jpeg_strips ssimulacra2 server device_codec batch_fallbacks device_start threads batch failures ordered smooth)' test-threads
 
 test-threads: $(TESTS)
 	@tests/run.sh $(TESTS)

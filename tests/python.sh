@@ -84,9 +84,17 @@ result "an editable installation names the folder of the build" "$(
     grep -o ' exec .*\|^exec .*' "$work"/built/*.data/scripts/gpufilter | grep -vF "exec ${sources%/}/build/gpufilter ")"
 unset sources
 
-for test in "$root"/tests/python/test_*.py; do
-    "$python" "$test" 2>&1 || echo "not ok - python: $(basename "$test") broke off"
-done >"$work/tap"
+# tests JOBS: runs those whose names come in, that many at a time; the lines of each stay together.
+tests()
+{
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    xargs -P "$1" -I{} sh -c 'own=$2/$(basename "$1").tap
+        "$0" "$1" >"$own" 2>&1 || echo "not ok - python: $(basename "$1") broke off" >>"$own"' "$python" {} "$work"
+}
+compare_times='/test_\(habits\|module\)\.py$'
+printf '%s\n' "$root"/tests/python/test_*.py | grep -v "$compare_times" | tests "${GF_TEST_JOBS:-$(nproc)}"
+printf '%s\n' "$root"/tests/python/test_*.py | grep "$compare_times" | tests 1
+cat "$work"/test_*.py.tap >"$work/tap"
 
 # The wheel in a folder of its own, as pip installs it: the module's tests, with nothing of this tree but themselves. Where
 # auditwheel is, the libraries of WebP and TIFF that it loads are its own.

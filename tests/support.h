@@ -362,7 +362,7 @@ static inline const char *write_pam(const char *path, struct gf_format format, u
 }
 
 /* `count`, or `small` where GF_TEST_SMALL is set: on an emulated device or processor, which is
- * slow. */
+ * slow, and with sanitizers, which find faults by the shape of a case rather than by many. */
 static inline int unless_small(int count, int small)
 {
     return getenv("GF_TEST_SMALL") ? small : count;

@@ -146,7 +146,7 @@ static const struct {
                  * radius */
 } sizes[] = {
     {1, 1, false, false},    {1, 19, false, false}, {19, 1, false, false}, {3, 3, true, false},
-    {33, 17, true, false},   {77, 55, true, true},  {90, 70, true, true}, /* its middle lies between
+    {33, 17, true, false},   {77, 55, true, true},  {34, 70, true, true}, /* its middle lies between
                                                                            * pixels */
     {517, 131, false, true},
 };

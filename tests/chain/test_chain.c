@@ -657,14 +657,14 @@ static void test_fuzz(void **state)
         "\"",     "\\",   " ",        "1",         "-",       ".5",       "%",    "/", "|", "sigma",
         "kernel", "w=",   "otsu",     "1 2 3",     "e9",      "\x80\xff", "wrap", "\n"};
     uint64_t seed = 1;
-    for (int i = 0; i < 60000; i++) {
+    for (int i = 0; i < unless_small(60000, 6000); i++) {
         char text[300] = "";
         const int parts = random_below(&seed, 14);
         for (int p = 0; p < parts; p++)
             strcat(text, scraps[random_below(&seed, sizeof scraps / sizeof *scraps)]);
         try_text(text);
     }
-    for (int i = 0; i < 30000; i++) {
+    for (int i = 0; i < unless_small(30000, 3000); i++) {
         char text[] =
             "blur=2:wrap,convolve='1 2 3/4 5 6/7 8 9':bias=3,crop=w=50%:h=20,threshold=otsu";
         for (int change = 0; change < 3; change++)

@@ -20,7 +20,7 @@ EMULATOR_DEFINED := $(if $(findstring address,$(EMULATOR_SANITIZE)),-DEMULATED_A
 EMULATOR_CALLS := $(EMULATOR_FLAGS)
 endif
 EMULATOR_MAKE = EMULATED_ARCH=$(EMULATED_ARCH) $(MAKE) --no-print-directory BUILD=$(EMULATOR) CUDA=1 CUDAHOSTCXX=g++ \
-  NVCC=$(abspath tests/emulator/bin/nvcc) CUDA_ARCHS=ptx NVCCFLAGS='-O1 -g1 -march=native -fno-math-errno $(EMULATOR_CALLS)' \
+  NVCC=$(abspath tests/emulator/bin/nvcc) NVCC_CACHE= CUDA_ARCHS=ptx NVCCFLAGS='-O1 -g1 -march=native -fno-math-errno $(EMULATOR_CALLS)' \
   CUDA_LIBDIR=$(abspath $(EMULATOR)) CFLAGS='-O1 -g1' LDFLAGS='$(EMULATOR_FLAGS)' HARDENING=
 
 test-emulator: emulator ## every CUDA kernel on the processor, thread by thread, against the CPU backend

@@ -16,7 +16,7 @@ export LD_LIBRARY_PATH
 filters=${EMULATOR_FILTERS-$("$build/gpufilter" --list=markdown | sed -n 's/^| `\([a-z]*\)`.*/\1/p')}
 {
     # Those that take longest begin first.
-    for filter in bilateral blur convolve unsharp $filters; do
+    for filter in nlmeans bilateral blur convolve unsharp $filters; do
         case " $(echo $filters) " in *" $filter "*) echo "$filter" "$build/gpufilter" --selftest=small "$filter" ;; esac
     done | awk '!seen[$1]++'
     echo "chips sh tests/emulator/chips.sh $build/gpufilter"
