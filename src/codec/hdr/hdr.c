@@ -7,17 +7,15 @@
 
 #include "base/fail.h"
 #include "base/text/plain_text.h"
-#include "codec/common/checks.h"
+#include "codec/common/byte_reader.h"
 #include "codec/common/metadata/metadata.h"
 #include "codec/common/opening.h"
 #include "icc/icc.h"
 
 enum {
-    BUFFER_BYTES = 64 << 10,
     LINE_MOST = 2048,       /* the longest line of a header */
     HEADER_MOST = 64 << 10, /* the most bytes of a header */
-    NO_BYTE = -1,
-    RUNS_LEAST = 8, /* rows of fewer or more pixels have no runs of each component */
+    RUNS_LEAST = 8,         /* rows of fewer or more pixels have no runs of each component */
     RUNS_MOST = 32767,
     RUN_LEAST = 4, /* shorter runs are not written */
     RUN_MOST = 127,
@@ -29,51 +27,16 @@ enum {
 
 struct hdr_source {
     struct gf_source base;
-    struct gf_input *input;
-    struct gf_error *error;
-    enum gf_status status; /* status of the last read from the input */
-    int row;
     size_t header;       /* bytes of the header so far */
     float scale[256];    /* what a mantissa is multiplied by, for each exponent */
     unsigned char *line; /* a row: all reds, all greens, all blues, all exponents */
-    size_t first, end;   /* the part of the buffer that is not read yet */
-    unsigned char buffer[BUFFER_BYTES];
+    struct gf_byte_reader reader;
 };
-
-static int next_byte(struct hdr_source *hdr)
-{
-    if (hdr->first == hdr->end) {
-        hdr->first = hdr->end = 0;
-        hdr->status =
-            gf_input_read_some(hdr->input, hdr->buffer, BUFFER_BYTES, &hdr->end, hdr->error);
-    }
-    return !hdr->status && hdr->first < hdr->end ? hdr->buffer[hdr->first++] : NO_BYTE;
-}
-
-static enum gf_status fail_short(const struct hdr_source *hdr)
-{
-    const int rows = hdr->base.format.height;
-    return hdr->status ? hdr->status
-                       : gf_fail_truncated(hdr->error, gf_input_name(hdr->input),
-                                           rows ? hdr->row : -1, rows);
-}
 
 static enum gf_status fail_damaged(const struct hdr_source *hdr)
 {
-    return gf_fail(hdr->error, GF_ERROR_INPUT, "%s: damaged: a run in row %d",
-                   gf_input_name(hdr->input), hdr->row + 1);
-}
-
-/* Reads the next four bytes. Returns false if the input ends before. */
-static bool take_four(struct hdr_source *hdr, unsigned char four[4])
-{
-    for (int i = 0; i < 4; i++) {
-        const int byte = next_byte(hdr);
-        if (byte == NO_BYTE)
-            return false;
-        four[i] = (unsigned char)byte;
-    }
-    return true;
+    return gf_fail(hdr->reader.error, GF_ERROR_INPUT, "%s: damaged: a run in row %d",
+                   gf_input_name(hdr->reader.input), hdr->reader.row + 1);
 }
 
 /* Reads a component of a row: runs, which begin with 128 plus their length, and plain bytes. */
@@ -81,15 +44,16 @@ static enum gf_status read_component(struct hdr_source *hdr, unsigned char *to)
 {
     const int width = hdr->base.format.width;
     for (int x = 0; x < width;) {
-        const int code = next_byte(hdr), n = code > PLAIN_MOST ? code - PLAIN_MOST : code;
-        int byte = code > PLAIN_MOST ? next_byte(hdr) : 0;
-        if (code == NO_BYTE || byte == NO_BYTE)
-            return fail_short(hdr);
+        const int code = gf_byte_next(&hdr->reader),
+                  n = code > PLAIN_MOST ? code - PLAIN_MOST : code;
+        int byte = code > PLAIN_MOST ? gf_byte_next(&hdr->reader) : 0;
+        if (code == GF_NO_BYTE || byte == GF_NO_BYTE)
+            return gf_byte_fail_short(&hdr->reader);
         if (!n || n > width - x)
             return fail_damaged(hdr);
         for (const int stop = x + n; x < stop; x++) {
-            if (code <= PLAIN_MOST && (byte = next_byte(hdr)) == NO_BYTE)
-                return fail_short(hdr);
+            if (code <= PLAIN_MOST && (byte = gf_byte_next(&hdr->reader)) == GF_NO_BYTE)
+                return gf_byte_fail_short(&hdr->reader);
             to[x] = (unsigned char)byte;
         }
     }
@@ -114,8 +78,8 @@ static enum gf_status read_pixels(struct hdr_source *hdr, unsigned char four[4])
                 plane[x] = is_run ? plane[x - 1] : four[c];
             }
         }
-        if (x < width && !take_four(hdr, four))
-            return fail_short(hdr);
+        if (x < width && !gf_byte_take(&hdr->reader, four, 4))
+            return gf_byte_fail_short(&hdr->reader);
     }
     return GF_OK;
 }
@@ -126,8 +90,8 @@ static enum gf_status read_row(struct hdr_source *hdr, float *to)
     const unsigned char *const line = hdr->line;
     const size_t next = (size_t)width;
     unsigned char four[4];
-    if (!take_four(hdr, four))
-        return fail_short(hdr);
+    if (!gf_byte_take(&hdr->reader, four, 4))
+        return gf_byte_fail_short(&hdr->reader);
     const bool has_runs =
         width >= RUNS_LEAST && width <= RUNS_MOST && four[0] == 2 && four[1] == 2 && four[2] < 128;
     if (!has_runs)
@@ -148,8 +112,8 @@ static enum gf_status hdr_read(struct gf_source *base, int rows, unsigned char *
                                struct gf_error *error)
 {
     struct hdr_source *const hdr = (struct hdr_source *)base;
-    hdr->error = error;
-    for (int y = 0; y < rows; y++, hdr->row++)
+    hdr->reader.error = error;
+    for (int y = 0; y < rows; y++, hdr->reader.row++)
         GF_TRY(read_row(hdr, (float *)(void *)(dst + (size_t)y * pitch)));
     return GF_OK;
 }
@@ -165,12 +129,12 @@ static void hdr_source_close(struct gf_source *base)
 static enum gf_status read_line(struct hdr_source *hdr, char line[LINE_MOST])
 {
     int byte, length = 0;
-    while ((byte = next_byte(hdr)) != '\n') {
-        if (byte == NO_BYTE)
-            return fail_short(hdr);
+    while ((byte = gf_byte_next(&hdr->reader)) != '\n') {
+        if (byte == GF_NO_BYTE)
+            return gf_byte_fail_short(&hdr->reader);
         if (++hdr->header > HEADER_MOST || length == LINE_MOST - 1)
-            return gf_fail(hdr->error, GF_ERROR_INPUT, "%s: damaged: its header",
-                           gf_input_name(hdr->input));
+            return gf_fail(hdr->reader.error, GF_ERROR_INPUT, "%s: damaged: its header",
+                           gf_input_name(hdr->reader.input));
         line[length++] = (char)byte;
     }
     line[length] = '\0';
@@ -207,10 +171,10 @@ static enum gf_status take_variable(struct hdr_source *hdr, const struct gf_opti
                                     const char *line, double *exposure)
 {
     double xy[8], factor;
-    const char *const name = gf_input_name(hdr->input);
+    const char *const name = gf_input_name(hdr->reader.input);
     if (!strncmp(line, "FORMAT=", 7) && strncmp(line + 7, "32-bit_rle_rgbe", 15) != 0)
-        return gf_fail(hdr->error, GF_ERROR_INPUT, "%s: is of %.40s; 32-bit_rle_rgbe alone is read",
-                       name, line + 7);
+        return gf_fail(hdr->reader.error, GF_ERROR_INPUT,
+                       "%s: is of %.40s; 32-bit_rle_rgbe alone is read", name, line + 7);
     if (!strncmp(line, "EXPOSURE=", 9) && read_numbers(line + 9, 1, &factor))
         *exposure *= factor;
     if (!strncmp(line, "PRIMARIES=", 10) && read_numbers(line + 10, 8, xy)) {
@@ -226,7 +190,7 @@ static enum gf_status take_variable(struct hdr_source *hdr, const struct gf_opti
 static enum gf_status read_header(struct hdr_source *hdr, const struct gf_options *options)
 {
     char line[LINE_MOST];
-    const char *const name = gf_input_name(hdr->input);
+    const char *const name = gf_input_name(hdr->reader.input);
     double exposure = 1, size[2];
     const double most = 1 << 30;
     int orientation;
@@ -237,16 +201,17 @@ static enum gf_status read_header(struct hdr_source *hdr, const struct gf_option
     } while (*line);
     GF_TRY(read_line(hdr, line));
     if (!read_size(line, size, &orientation))
-        return gf_fail(hdr->error, GF_ERROR_INPUT, "%s: damaged: its header", name);
+        return gf_fail(hdr->reader.error, GF_ERROR_INPUT, "%s: damaged: its header", name);
     GF_TRY(gf_size_check(name, (uint64_t)fmin(fmax(size[1], 0), most),
-                         (uint64_t)fmin(fmax(size[0], 0), most), options, hdr->error));
+                         (uint64_t)fmin(fmax(size[0], 0), most), options, hdr->reader.error));
     if (exposure != 1)
         gf_warn(options, "%s: its exposure of %g is not undone", name, exposure);
     hdr->base.metadata.orientation = orientation;
     hdr->base.format = (struct gf_format){(int)size[1], (int)size[0], 3, 32, GF_SAMPLES_FLOAT};
+    hdr->reader.rows = (int)size[0];
     hdr->base.stored = (struct gf_stored){.bits = 32, .is_float = true, .is_lossless = true};
     hdr->line = malloc(4 * (size_t)size[1]);
-    return hdr->line ? GF_OK : gf_fail_memory(hdr->error);
+    return hdr->line ? GF_OK : gf_fail_memory(hdr->reader.error);
 }
 
 enum gf_status gf_hdr_source_open(struct gf_input *input, const struct gf_options *options,
@@ -254,11 +219,11 @@ enum gf_status gf_hdr_source_open(struct gf_input *input, const struct gf_option
 {
     struct hdr_source *const hdr = malloc(sizeof *hdr);
     GF_ALLOCATED(hdr, error);
-    memset(hdr, 0, offsetof(struct hdr_source, buffer));
+    memset(hdr, 0, offsetof(struct hdr_source, reader.buffer));
     hdr->base = (struct gf_source){
         .metadata = {.orientation = 1}, .read = hdr_read, .close = hdr_source_close};
-    hdr->input = input;
-    hdr->error = error;
+    hdr->reader.input = input;
+    hdr->reader.error = error;
     for (int i = 1; i < 256; i++)
         hdr->scale[i] = ldexpf(1, i - BIAS);
     GF_OPENED(read_header(hdr, options), hdr_source_close, &hdr->base, source);

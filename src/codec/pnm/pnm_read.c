@@ -6,46 +6,17 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
-#include "codec/common/checks.h"
+#include "codec/common/byte_reader.h"
 #include "codec/common/metadata/metadata.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
 #include "codec/common/rows/source.h"
-#include "codec/io/input.h"
-
-enum { GF_PNM_BUFFER = 64 << 10, GF_PNM_END = -1 };
-
-struct gf_pnm_reader {
-    struct gf_input *input;
-    struct gf_error *error;
-    enum gf_status status; /* status of the last read from the input */
-    /* For messages: number of rows read, and of rows in the picture (0 while the header is
-     * read). */
-    int row, rows;
-    int64_t bytes_read; /* number of bytes read so far, including the bytes in the buffer */
-    size_t first, end;  /* the part of the buffer that is not read yet */
-    unsigned char buffer[GF_PNM_BUFFER];
-};
 
 struct gf_pnm_header {
     char type; /* the digit of the magic number "P1" to "P7" */
     unsigned width, height, depth, maxval;
     char unknown_type[41]; /* the beginning of a TUPLTYPE that is not known; "": none */
 };
-
-static int pnm_refill(struct gf_pnm_reader *reader)
-{
-    reader->first = reader->end = 0;
-    reader->status = gf_input_read_some(reader->input, reader->buffer, GF_PNM_BUFFER, &reader->end,
-                                        reader->error);
-    reader->bytes_read += (int64_t)reader->end;
-    return !reader->status && reader->end ? reader->buffer[reader->first++] : GF_PNM_END;
-}
-
-static inline int pnm_byte(struct gf_pnm_reader *reader)
-{
-    return reader->first < reader->end ? reader->buffer[reader->first++] : pnm_refill(reader);
-}
 
 static inline bool pnm_is_space(int byte)
 {
@@ -55,35 +26,26 @@ static inline bool pnm_is_space(int byte)
 enum { LINE_BYTES = 512 };
 
 /* Returns the next byte. A comment counts as the newline at its end. */
-static int pnm_byte_outside_comments(struct gf_pnm_reader *reader)
+static int pnm_byte_outside_comments(struct gf_byte_reader *reader)
 {
-    int byte = pnm_byte(reader);
+    int byte = gf_byte_next(reader);
     if (byte == '#') {
-        while (byte != '\n' && byte != '\r' && byte != GF_PNM_END)
-            byte = pnm_byte(reader);
+        while (byte != '\n' && byte != '\r' && byte != GF_NO_BYTE)
+            byte = gf_byte_next(reader);
     }
     return byte;
 }
 
-/* Fails for an input that ended too early or could not be read. */
-static enum gf_status pnm_fail_short(const struct gf_pnm_reader *reader)
-{
-    if (reader->status)
-        return reader->status;
-    return gf_fail_truncated(reader->error, gf_input_name(reader->input),
-                             reader->rows ? reader->row : -1, reader->rows);
-}
-
 /* Reads a decimal number and one byte of white space after it. */
-static GF_CHECKED enum gf_status pnm_number(struct gf_pnm_reader *reader, unsigned *number)
+static GF_CHECKED enum gf_status pnm_number(struct gf_byte_reader *reader, unsigned *number)
 {
     const char *const name = gf_input_name(reader->input);
     int byte;
     do
         byte = pnm_byte_outside_comments(reader);
     while (pnm_is_space(byte));
-    if (byte == GF_PNM_END)
-        return pnm_fail_short(reader);
+    if (byte == GF_NO_BYTE)
+        return gf_byte_fail_short(reader);
     uint64_t value = 0;
     int digits = 0;
     for (; byte >= '0' && byte <= '9'; byte = pnm_byte_outside_comments(reader), digits++) {
@@ -91,14 +53,14 @@ static GF_CHECKED enum gf_status pnm_number(struct gf_pnm_reader *reader, unsign
         if (value > INT_MAX)
             return gf_fail(reader->error, GF_ERROR_INPUT, "%s: a number over %d", name, INT_MAX);
     }
-    if (!digits || (byte != GF_PNM_END && !pnm_is_space(byte)))
+    if (!digits || (byte != GF_NO_BYTE && !pnm_is_space(byte)))
         return gf_fail(reader->error, GF_ERROR_INPUT, "%s: byte 0x%02x where a number was expected",
                        name, byte);
     *number = (unsigned)value;
     return reader->status;
 }
 
-static enum gf_status read_pnm(struct gf_pnm_reader *reader, struct gf_pnm_header *header)
+static enum gf_status read_pnm(struct gf_byte_reader *reader, struct gf_pnm_header *header)
 {
     const bool bitmap = header->type == '1' || header->type == '4';
     header->depth = header->type == '3' || header->type == '6' ? 3 : 1;
@@ -110,14 +72,14 @@ static enum gf_status read_pnm(struct gf_pnm_reader *reader, struct gf_pnm_heade
     return GF_OK;
 }
 
-static enum gf_status read_line(struct gf_pnm_reader *reader, char *line)
+static enum gf_status read_line(struct gf_byte_reader *reader, char *line)
 {
     size_t length = 0;
     *line = 0;
     for (;;) {
-        const int byte = pnm_byte(reader);
-        if (byte == GF_PNM_END)
-            return pnm_fail_short(reader);
+        const int byte = gf_byte_next(reader);
+        if (byte == GF_NO_BYTE)
+            return gf_byte_fail_short(reader);
         if (byte == '\n')
             break;
         const bool comment = *line == '#';
@@ -134,7 +96,7 @@ static enum gf_status read_line(struct gf_pnm_reader *reader, char *line)
     return GF_OK;
 }
 
-static enum gf_status read_field(const struct gf_pnm_reader *reader, const char *line,
+static enum gf_status read_field(const struct gf_byte_reader *reader, const char *line,
                                  struct gf_pnm_header *header, char *tuple_type)
 {
     const struct {
@@ -166,8 +128,8 @@ static enum gf_status read_field(const struct gf_pnm_reader *reader, const char 
 
 /* Checks the type of the tuples. The depth decides what an unknown type means. Types with inks are
  * known, but not supported. */
-static enum gf_status check_tuples(const struct gf_pnm_reader *reader, struct gf_pnm_header *header,
-                                   const char *tuple_type)
+static enum gf_status check_tuples(const struct gf_byte_reader *reader,
+                                   struct gf_pnm_header *header, const char *tuple_type)
 {
     enum { UNREAD = 0 };
     static const struct {
@@ -192,7 +154,7 @@ static enum gf_status check_tuples(const struct gf_pnm_reader *reader, struct gf
     return GF_OK;
 }
 
-static enum gf_status read_pam(struct gf_pnm_reader *reader, struct gf_pnm_header *header)
+static enum gf_status read_pam(struct gf_byte_reader *reader, struct gf_pnm_header *header)
 {
     char line[LINE_BYTES], tuple_type[LINE_BYTES] = "";
     for (;;) {
@@ -205,20 +167,19 @@ static enum gf_status read_pam(struct gf_pnm_reader *reader, struct gf_pnm_heade
 }
 
 /* Reads the whole header up to the first sample. It checks no number except the depth. */
-static GF_CHECKED enum gf_status pnm_read_header(struct gf_pnm_reader *reader,
+static GF_CHECKED enum gf_status pnm_read_header(struct gf_byte_reader *reader,
                                                  struct gf_pnm_header *header)
 {
     *header = (struct gf_pnm_header){0};
-    pnm_byte(reader); /* skips the "P"; gf_file_format_of() has checked both bytes */
-    header->type = (char)pnm_byte(reader);
+    gf_byte_next(reader); /* skips the "P"; gf_file_format_of() has checked both bytes */
+    header->type = (char)gf_byte_next(reader);
     if (header->type != '7')
         return read_pnm(reader, header);
-    pnm_byte(reader); /* skips the newline behind "P7" */
+    gf_byte_next(reader); /* skips the newline behind "P7" */
     return read_pam(reader, header);
 }
 
-/* ---- reading the rows of PNM (P1 to P6) and PAM (P7), as netpbm's manual pages describe them
- * ---- */
+/* ---- reading the rows of PNM (P1 to P6) and PAM (P7), as netpbm's manual describes them ---- */
 
 struct pnm_source {
     struct gf_source base;
@@ -230,7 +191,7 @@ struct pnm_source {
     int width, height;     /* the size of the whole picture */
     int64_t data;          /* where its rows begin in the input */
     int at;                /* the window's first column; -1: all rows are read as they come */
-    struct gf_pnm_reader reader;
+    struct gf_byte_reader reader;
 };
 
 static const char *name_of(const struct pnm_source *pnm)
@@ -280,7 +241,7 @@ static size_t file_row_bytes(const struct pnm_source *pnm)
  * formats a sample takes at least two bytes, in P1 one. */
 static enum gf_status check_length(const struct pnm_source *pnm)
 {
-    const struct gf_pnm_reader *const reader = &pnm->reader;
+    const struct gf_byte_reader *const reader = &pnm->reader;
     const struct gf_format format = pnm->base.format;
     const int64_t header = reader->bytes_read - (int64_t)(reader->end - reader->first);
     const int64_t left = gf_input_size(reader->input) - header;
@@ -296,7 +257,7 @@ static enum gf_status check_length(const struct pnm_source *pnm)
 
 static enum gf_status read_bytes(struct pnm_source *pnm, unsigned char *data, size_t size)
 {
-    struct gf_pnm_reader *const reader = &pnm->reader;
+    struct gf_byte_reader *const reader = &pnm->reader;
     size_t got = reader->end - reader->first;
     got = got < size ? got : size;
     memcpy(data, reader->buffer + reader->first, got);
@@ -308,14 +269,14 @@ static enum gf_status read_bytes(struct pnm_source *pnm, unsigned char *data, si
     if (reader->status || got + more == size)
         return reader->status;
     reader->row += (int)((got + more) / file_row_bytes(pnm));
-    return pnm_fail_short(reader);
+    return gf_byte_fail_short(reader);
 }
 
 /* Reads the next bytes of rows: of a window, those of its columns in the next row, or in several
  * rows if it has all columns. */
 static enum gf_status fetch(struct pnm_source *pnm, unsigned char *data, size_t size)
 {
-    struct gf_pnm_reader *const reader = &pnm->reader;
+    struct gf_byte_reader *const reader = &pnm->reader;
     const size_t bits = pnm->type == '4' ? 1 : 8 * gf_pixel_bytes(pnm->base.format);
     size_t got;
     if (pnm->at < 0)
@@ -323,7 +284,7 @@ static enum gf_status fetch(struct pnm_source *pnm, unsigned char *data, size_t 
     const int64_t row = pnm->data + (int64_t)file_row_bytes(pnm) * reader->row;
     GF_TRY(gf_input_read_at(reader->input, row + (int64_t)((size_t)pnm->at * bits / 8), data, size,
                             &got, reader->error));
-    return got == size ? GF_OK : pnm_fail_short(reader);
+    return got == size ? GF_OK : gf_byte_fail_short(reader);
 }
 
 GF_TARGET_CLONES static unsigned greatest8(const unsigned char *sample, size_t count)
@@ -383,8 +344,8 @@ static enum gf_status read_plain_bits_row(struct pnm_source *pnm, unsigned char 
         do
             byte = pnm_byte_outside_comments(&pnm->reader);
         while (pnm_is_space(byte));
-        if (byte == GF_PNM_END)
-            return pnm_fail_short(&pnm->reader);
+        if (byte == GF_NO_BYTE)
+            return gf_byte_fail_short(&pnm->reader);
         if (byte != '0' && byte != '1')
             return gf_fail(pnm->reader.error, GF_ERROR_INPUT, "%s: neither 0 nor 1 in row %d",
                            name_of(pnm), pnm->reader.row + 1);
@@ -477,7 +438,7 @@ static enum gf_status pnm_window(struct gf_source *source, struct gf_rectangle w
 static enum gf_status pnm_finish(struct gf_source *source, struct gf_error *error)
 {
     const struct pnm_source *const pnm = (struct pnm_source *)source;
-    struct gf_pnm_reader *const reader = &((struct pnm_source *)source)->reader;
+    struct gf_byte_reader *const reader = &((struct pnm_source *)source)->reader;
     const size_t left = reader->end - reader->first;
     reader->end = reader->first;
     if (pnm->at >= 0) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "codec/common/checks.h"
+#include "codec/common/byte_reader.h"
 #include "codec/common/metadata/metadata.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
@@ -46,68 +46,31 @@ static inline unsigned qoi_place(struct gf_qoi_pixel pixel)
 
 /* ---- reading ---- */
 
-enum { BUFFER_BYTES = 64 << 10, NO_BYTE = -1, BT709 = 1, LINEAR = 8 /* of ITU-T H.273 */ };
+enum { BT709 = 1, LINEAR = 8 /* of ITU-T H.273 */ };
 
 struct qoi_source {
     struct gf_source base;
-    struct gf_input *input;
-    struct gf_error *error;
-    enum gf_status status; /* status of the last read from the input */
     struct gf_qoi_state state;
     int run; /* pixels that are left of the present run */
-    int row;
-    size_t first, end; /* the part of the buffer that is not read yet */
-    unsigned char buffer[BUFFER_BYTES];
+    struct gf_byte_reader reader;
 };
-
-static int refill(struct qoi_source *qoi)
-{
-    qoi->first = qoi->end = 0;
-    qoi->status = gf_input_read_some(qoi->input, qoi->buffer, BUFFER_BYTES, &qoi->end, qoi->error);
-    return !qoi->status && qoi->end ? qoi->buffer[qoi->first++] : NO_BYTE;
-}
-
-static inline int next_byte(struct qoi_source *qoi)
-{
-    return qoi->first < qoi->end ? qoi->buffer[qoi->first++] : refill(qoi);
-}
-
-static enum gf_status fail_short(const struct qoi_source *qoi)
-{
-    const int rows = qoi->base.format.height;
-    return qoi->status ? qoi->status
-                       : gf_fail_truncated(qoi->error, gf_input_name(qoi->input),
-                                           rows ? qoi->row : -1, rows);
-}
-
-/* Reads the next `count` bytes. Returns false if the input ends before. */
-static bool take(struct qoi_source *qoi, unsigned char *bytes, int count)
-{
-    for (int i = 0; i < count; i++) {
-        const int byte = next_byte(qoi);
-        if (byte == NO_BYTE)
-            return false;
-        bytes[i] = (unsigned char)byte;
-    }
-    return true;
-}
 
 /* Reads the next operation, and makes its pixel state.last. Returns false if the input ends. */
 static bool next_operation(struct qoi_source *qoi)
 {
     struct gf_qoi_pixel *const pixel = &qoi->state.last;
     unsigned char first, more[4] = {0};
-    if (!take(qoi, &first, 1))
+    if (!gf_byte_take(&qoi->reader, &first, 1))
         return false;
     if (first >= GF_QOI_RGB) {
-        if (!take(qoi, more, first == GF_QOI_RGBA ? 4 : 3))
+        if (!gf_byte_take(&qoi->reader, more, first == GF_QOI_RGBA ? 4 : 3))
             return false;
         *pixel = (struct gf_qoi_pixel){more[0], more[1], more[2],
                                        first == GF_QOI_RGBA ? more[3] : pixel->a};
     } else if (first >= GF_QOI_RUN) {
         qoi->run = first - GF_QOI_RUN;
     } else if (first >= GF_QOI_LUMA) {
-        if (!take(qoi, more, 1))
+        if (!gf_byte_take(&qoi->reader, more, 1))
             return false;
         const int green = first - GF_QOI_LUMA - 32;
         pixel->r = (uint8_t)(pixel->r + green + (more[0] >> 4) - 8);
@@ -129,14 +92,14 @@ static enum gf_status qoi_read(struct gf_source *base, int rows, unsigned char *
 {
     struct qoi_source *const qoi = (struct qoi_source *)base;
     const size_t channels = (size_t)base->format.channels;
-    qoi->error = error;
-    for (int y = 0; y < rows; y++, qoi->row++) {
+    qoi->reader.error = error;
+    for (int y = 0; y < rows; y++, qoi->reader.row++) {
         unsigned char *to = dst + (size_t)y * pitch;
         for (int x = 0; x < base->format.width; x++, to += channels) {
             if (qoi->run)
                 qoi->run--;
             else if (!next_operation(qoi))
-                return fail_short(qoi);
+                return gf_byte_fail_short(&qoi->reader);
             memcpy(to, &qoi->state.last, channels);
         }
     }
@@ -150,16 +113,17 @@ static enum gf_status qoi_source_finish(struct gf_source *base, struct gf_error 
     static const unsigned char end[GF_QOI_END] = {0, 0, 0, 0, 0, 0, 0, 1};
     struct qoi_source *const qoi = (struct qoi_source *)base;
     unsigned char marker[GF_QOI_END];
-    qoi->error = error;
-    if (!take(qoi, marker, GF_QOI_END))
-        return fail_short(qoi);
+    qoi->reader.error = error;
+    if (!gf_byte_take(&qoi->reader, marker, GF_QOI_END))
+        return gf_byte_fail_short(&qoi->reader);
     if (qoi->run || memcmp(marker, end, GF_QOI_END) != 0)
         return gf_fail(error, GF_ERROR_INPUT,
                        "%s: damaged: the end marker does not follow the last pixel",
-                       gf_input_name(qoi->input));
-    const size_t left = qoi->end - qoi->first;
-    qoi->end = qoi->first;
-    return gf_input_give_back(qoi->input, qoi->buffer + qoi->first, left, error);
+                       gf_input_name(qoi->reader.input));
+    const size_t left = qoi->reader.end - qoi->reader.first;
+    qoi->reader.end = qoi->reader.first;
+    return gf_input_give_back(qoi->reader.input, qoi->reader.buffer + qoi->reader.first, left,
+                              error);
 }
 
 static void qoi_source_close(struct gf_source *base)
@@ -171,16 +135,17 @@ static void qoi_source_close(struct gf_source *base)
 static enum gf_status read_header(struct qoi_source *qoi, const struct gf_options *options)
 {
     unsigned char header[GF_QOI_HEADER];
-    const char *const name = gf_input_name(qoi->input);
-    if (!take(qoi, header, GF_QOI_HEADER))
-        return fail_short(qoi);
+    const char *const name = gf_input_name(qoi->reader.input);
+    if (!gf_byte_take(&qoi->reader, header, GF_QOI_HEADER))
+        return gf_byte_fail_short(&qoi->reader);
     const uint32_t width = gf_get_be(header + 4, 4), height = gf_get_be(header + 8, 4);
     if (header[12] < 3 || header[12] > 4 || header[13] > GF_QOI_LINEAR)
-        return gf_fail(qoi->error, GF_ERROR_INPUT, "%s: damaged: %d channels, colour space %d",
-                       name, header[12], header[13]);
-    GF_TRY(gf_size_check(name, width, height, options, qoi->error));
+        return gf_fail(qoi->reader.error, GF_ERROR_INPUT,
+                       "%s: damaged: %d channels, colour space %d", name, header[12], header[13]);
+    GF_TRY(gf_size_check(name, width, height, options, qoi->reader.error));
     qoi->base.format =
         (struct gf_format){(int)width, (int)height, header[12], 8, GF_SAMPLES_INTEGER};
+    qoi->reader.rows = (int)height;
     if (header[13] == GF_QOI_LINEAR)
         gf_colour_tags_set_cicp(&qoi->base.metadata.colour, BT709, LINEAR);
     return GF_OK;
@@ -191,13 +156,13 @@ enum gf_status gf_qoi_source_open(struct gf_input *input, const struct gf_option
 {
     struct qoi_source *const qoi = malloc(sizeof *qoi);
     GF_ALLOCATED(qoi, error);
-    memset(qoi, 0, offsetof(struct qoi_source, buffer));
+    memset(qoi, 0, offsetof(struct qoi_source, reader.buffer));
     qoi->base = (struct gf_source){.metadata = {.orientation = 1},
                                    .read = qoi_read,
                                    .finish = qoi_source_finish,
                                    .close = qoi_source_close};
-    qoi->input = input;
-    qoi->error = error;
+    qoi->reader.input = input;
+    qoi->reader.error = error;
     qoi->state = qoi_begin();
     GF_OPENED(read_header(qoi, options), qoi_source_close, &qoi->base, source);
 }
