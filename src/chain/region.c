@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "base/fail.h"
 #include "base/text/plain_text.h"
 #include "chain/plan.h"
@@ -195,23 +196,12 @@ static struct gf_region_shape shape_of(const struct gf_region_part *part, struct
     };
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-static int most(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-/* Appends the box of a shape, clipped to the picture. `covered`: the shape covers all pixels of
- * it. */
+/* Appends the box of a shape, clipped to the picture. `covered`: the shape covers all of it. */
 static void add_box(struct gf_region_parts *parts, struct gf_region_shape shape, bool covered,
                     struct gf_format format)
 {
-    const int x0 = most(shape.x0, 0), x1 = least(shape.x1, format.width);
-    const int y0 = most(shape.y0, 0), y1 = least(shape.y1, format.height);
+    const int x0 = gf_greatest(shape.x0, 0), x1 = gf_least(shape.x1, format.width);
+    const int y0 = gf_greatest(shape.y0, 0), y1 = gf_least(shape.y1, format.height);
     if (x0 < x1 && y0 < y1)
         parts->box[parts->boxes++] =
             (struct gf_region_box){.at = {x0, y0, x1 - x0, y1 - y0}, .covered = covered};
@@ -220,7 +210,7 @@ static void add_box(struct gf_region_parts *parts, struct gf_region_shape shape,
 static void add_shapes(struct gf_region_parts *parts, const struct gf_region *region,
                        struct gf_format format)
 {
-    const int shorter = least(format.width, format.height);
+    const int shorter = gf_least(format.width, format.height);
     struct gf_region_cover *const cover = &parts->cover;
     cover->feather =
         region->feather.unit == GF_UNSET ? 0 : (float)pixels_of(region->feather, shorter);
@@ -261,10 +251,10 @@ static void merge(struct gf_region_parts *parts, int a, int b)
 {
     struct gf_rectangle *const at = &parts->box[a].at;
     const struct gf_rectangle other = parts->box[b].at;
-    const int x1 = most(at->x + at->width, other.x + other.width);
-    const int y1 = most(at->y + at->height, other.y + other.height);
-    at->x = least(at->x, other.x);
-    at->y = least(at->y, other.y);
+    const int x1 = gf_greatest(at->x + at->width, other.x + other.width);
+    const int y1 = gf_greatest(at->y + at->height, other.y + other.height);
+    at->x = gf_least(at->x, other.x);
+    at->y = gf_least(at->y, other.y);
     at->width = x1 - at->x;
     at->height = y1 - at->y;
     parts->box[a].covered = false;

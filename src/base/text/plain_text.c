@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extremes.h"
+
 int gf_utf8_read(const void *at, const void *end, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -87,11 +89,6 @@ bool gf_value_whole_number(const char *text, double *value)
     return gf_value_number(text, value, &end) && !*end;
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns the Damerau-Levenshtein distance: two swapped neighbours count as one edit. A word over
  * 31 letters is far from every other word. */
 static int edit_distance(const char *a, const char *b)
@@ -107,10 +104,10 @@ static int edit_distance(const char *a, const char *b)
         d[0][j] = (int)j;
     for (size_t i = 1; i <= n; i++) {
         for (size_t j = 1; j <= m; j++) {
-            d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
-                            d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            d[i][j] = gf_least(gf_least(d[i - 1][j], d[i][j - 1]) + 1,
+                               d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+                d[i][j] = gf_least(d[i][j], d[i - 2][j - 2] + 1);
         }
     }
     return d[n][m];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "base/fail.h"
 #include "base/threads/ordered.h"
 #include "base/threads/times.h"
@@ -395,19 +396,14 @@ static exr_result_t decode(struct exr_source *exr, int thread, const exr_chunk_i
     return gf_exr.exr_decoding_run(exr->context, exr->part, decoder);
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* Decodes a tile of the band, or a chunk of scan lines. */
 static enum gf_status decode_block(void *context, int thread, int item, struct gf_error *error)
 {
     struct exr_source *const exr = context;
     const int x = exr->tiled ? exr->band_x + item * exr->block_width : 0,
               y = exr->band_first + (exr->tiled ? 0 : item * exr->block_rows),
-              width = least(exr->block_width, exr->width - x),
-              height = least(exr->block_rows, exr->height - y);
+              width = gf_least(exr->block_width, exr->width - x),
+              height = gf_least(exr->block_rows, exr->height - y);
     unsigned char *const to = exr->band + (size_t)(y - exr->band_first) * band_pitch(exr) +
                               (size_t)(x - exr->band_x) * gf_pixel_bytes(exr->base.format);
     exr_chunk_info_t chunk = {0};
@@ -441,12 +437,12 @@ static enum gf_status decode_band(struct exr_source *exr, int row, struct gf_err
     int items = blocks;
     if (!exr->tiled) {
         const int end = last < exr->height - 1 ? (int)last : exr->height - 1;
-        items = least(blocks, (end - exr->band_first) / exr->block_rows + 1);
+        items = gf_least(blocks, (end - exr->band_first) / exr->block_rows + 1);
     }
     exr->band_rows = 0;
     GF_TRY(gf_ordered_run(exr->threads, items, decode_block, exr, error));
     exr->band_rows =
-        least(exr->block_rows * (exr->tiled ? 1 : items), exr->height - exr->band_first);
+        gf_least(exr->block_rows * (exr->tiled ? 1 : items), exr->height - exr->band_first);
     return GF_OK;
 }
 
@@ -493,7 +489,7 @@ static void plan(struct exr_source *exr)
 {
     enum { BUFFERS = 4 }; /* of a block: packed, unpacked, and two for the decompression */
     const struct columns columns = columns_of(exr);
-    const int threads = least(gf_library_threads(&exr->options), THREADS_MOST),
+    const int threads = gf_least(gf_library_threads(&exr->options), THREADS_MOST),
               all = (exr->height - 1) / exr->block_rows + 1,
               more = (LEAST_ROWS - 1) / exr->block_rows + 1;
     const int64_t first = columns.from / exr->block_width * exr->block_width,
@@ -504,8 +500,8 @@ static void plan(struct exr_source *exr)
     exr->band_width = exr->tiled ? (int)((end - first + exr->block_width - 1) / exr->block_width) *
                                        exr->block_width
                                  : exr->width;
-    exr->band_width = columns.count ? least(exr->band_width, exr->width - exr->band_x) : 1;
-    exr->bands_most = exr->tiled ? 1 : least(all, more > 2 * threads ? more : 2 * threads);
+    exr->band_width = columns.count ? gf_least(exr->band_width, exr->width - exr->band_x) : 1;
+    exr->bands_most = exr->tiled ? 1 : gf_least(all, more > 2 * threads ? more : 2 * threads);
     exr->threads = threads;
     exr->band_first = exr->band_rows = exr->row = 0;
     free(exr->band);

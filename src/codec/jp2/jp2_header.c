@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "base/fail.h"
 #include "codec/common/checks.h"
 
@@ -30,7 +31,7 @@ struct gf_jp2_component gf_jp2_component(const struct gf_jp2_header *header, int
         .bits = (size[0] & 0x7f) + 1, .is_signed = size[0] >> 7, .dx = size[1], .dy = size[2]};
 }
 
-/* Whether begin..end - 1 contains a multiple of `step`, at which a subsampled component has a
+/* Whether begin..end - 1 contains a multiple of `step`, where a subsampled component has a
  * sample. */
 static bool has_sample(uint64_t begin, uint64_t end, int step)
 {
@@ -51,7 +52,7 @@ static const char *check_components(const struct gf_jp2_header *header)
     return NULL;
 }
 
-/* Reads the marker segment SIZ; `data` are the bytes behind its length. Returns what is wrong, or
+/* Reads the marker segment SIZ; `data` are the bytes behind its length. Returns a fault, or
  * NULL. */
 static const char *read_size(const unsigned char *data, size_t size, struct gf_jp2_header *header)
 {
@@ -86,23 +87,17 @@ static const char *read_size(const unsigned char *data, size_t size, struct gf_j
 
 /* ---- how the samples are coded ---- */
 
-static int least_of(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns how many bytes OpenJPEG's structs of one resolution take for each of its samples. The
  * arguments are log2 of the width and height of its precincts and code blocks. */
 static double structs_of(int precinct_x, int precinct_y, int block_x, int block_y)
 {
     enum { BLOCK_BYTES = 480, PRECINCT_BYTES = 250 };
-    const int block = least_of(block_x, precinct_x) + least_of(block_y, precinct_y);
+    const int block = gf_least(block_x, precinct_x) + gf_least(block_y, precinct_y);
     return (double)BLOCK_BYTES / (1 << block) +
            (double)PRECINCT_BYTES / (1 << (precinct_x + precinct_y));
 }
 
-/* Reads the numbers of levels and the sizes of code blocks and precincts from a marker segment COD
- * or COC. */
+/* Reads the levels and the sizes of code blocks and precincts from a marker segment COD or COC. */
 static const char *read_coding(const unsigned char *data, size_t size, bool has_precincts,
                                struct gf_jp2_header *header)
 {
@@ -114,7 +109,7 @@ static const char *read_coding(const unsigned char *data, size_t size, bool has_
         (has_precincts && size < HEAD + (size_t)levels + 1))
         return damaged_markers;
     header->levels = levels > header->levels ? levels : header->levels;
-    header->least_levels = least_of(levels, header->least_levels);
+    header->least_levels = gf_least(levels, header->least_levels);
     /* part: the share of all samples that a resolution has. */
     double structs = 0, part = pow(0.25, levels);
     for (int i = 0; i <= levels; i++) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "base/memory/buffers.h"
 #include "base/threads/ordered.h"
 #include "codec/jpeg/jpeg_codes.h"
@@ -276,8 +277,7 @@ static void ignore(j_decompress_ptr jpeg)
 {
 }
 
-/* libjpeg never calls this function, because a strip has no marker segment that libjpeg would skip.
- */
+/* libjpeg never calls this, because a strip has no marker segment that it would skip. */
 static void skip_bytes(j_decompress_ptr jpeg, long count)
 {
     give_up(jpeg->client_data);
@@ -421,10 +421,6 @@ enum {
         256 /* if the caller chooses the strips, which are small in that case */
 };
 
-struct slot {
-    unsigned char *pixels;
-};
-
 /* Any thread decodes strip first + k to slot k % slots; the caller reads the strips in order.
  * Before decoding, the thread extends the index up to the end of its strip. The index is extended
  * under the lock, from strip to strip without a pause. */
@@ -437,7 +433,6 @@ struct gf_jpeg_strips_reader {
     int rows, strip_rows, context; /* rows of units: of the picture, of a strip, of the context on
                                     * each side */
     int first, strips, threads, slots; /* first: the first of the strips that are decoded */
-    struct slot *slot;
     unsigned char *pixels; /* memory of all slots as one allocation, which can use huge pages */
     struct gf_jpeg_strip_decoder **decoder; /* one for each thread */
     struct gf_jpeg_index *index;
@@ -452,15 +447,10 @@ static int units_across(const struct gf_jpeg_kind *kind)
     return ((int)kind->jpeg->image_width + kind->unit_width - 1) / kind->unit_width;
 }
 
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns the number of pixel rows above that row of units. */
 static int pixel_row(const struct gf_jpeg_strips_reader *reader, int row)
 {
-    return smaller(row * reader->kind.unit_height, (int)reader->kind.jpeg->image_height);
+    return gf_least(row * reader->kind.unit_height, (int)reader->kind.jpeg->image_height);
 }
 
 static int pixel_rows(const struct gf_jpeg_strips_reader *reader, int strip)
@@ -476,7 +466,7 @@ static bool find_strip(struct gf_jpeg_strips_reader *reader, int number,
 {
     const int first = number * reader->strip_rows;
     const int begin = number ? first - reader->context : 0;
-    const int end = smaller(first + reader->strip_rows + reader->context, reader->rows);
+    const int end = gf_least(first + reader->strip_rows + reader->context, reader->rows);
     pthread_mutex_lock(&reader->lock);
     const bool found = gf_jpeg_index_reach(reader->index, end);
     if (found) {
@@ -490,13 +480,23 @@ static bool find_strip(struct gf_jpeg_strips_reader *reader, int number,
     return found;
 }
 
+static uint64_t slot_bytes(const struct gf_jpeg_strips_reader *reader)
+{
+    return (uint64_t)reader->row_bytes * (uint64_t)(reader->strip_rows * reader->kind.unit_height);
+}
+
+/* Returns the pixels of a strip's slot; the first strip that is decoded has the number 0. */
+static unsigned char *slot_of(const struct gf_jpeg_strips_reader *reader, int number)
+{
+    return reader->pixels + (size_t)(number % reader->slots) * slot_bytes(reader);
+}
+
 static enum gf_status decode_strip(void *context, int thread, int number, struct gf_error *error)
 {
     struct gf_jpeg_strips_reader *const reader = context;
-    struct slot *const slot = &reader->slot[number % reader->slots];
     struct gf_jpeg_strip strip;
     return find_strip(reader, reader->first + number, &strip) &&
-                   jpeg_strip_decode(reader->decoder[thread], &strip, slot->pixels,
+                   jpeg_strip_decode(reader->decoder[thread], &strip, slot_of(reader, number),
                                      reader->row_bytes)
                ? GF_OK
                : GF_ERROR_INPUT;
@@ -507,11 +507,6 @@ static int greatest_divisor(int a, int b)
     return b ? greatest_divisor(b, a % b) : a;
 }
 
-static uint64_t slot_bytes(const struct gf_jpeg_strips_reader *reader)
-{
-    return (uint64_t)reader->row_bytes * (uint64_t)(reader->strip_rows * reader->kind.unit_height);
-}
-
 /* Returns the number of slots: one for the strip that is being read, one for each thread that
  * decodes, and for every four threads one that waits. */
 static int slot_count(int threads)
@@ -520,8 +515,8 @@ static int slot_count(int threads)
 }
 
 /* Chooses the context. If restart intervals do not end with a row of units, strips and their
- * context can begin only at rows where an interval ends. Without vertical upsampling no context is
- * needed. */
+ * context can begin only at rows where an interval ends. Without vertical upsampling there is
+ * none. */
 static bool choose_context(struct gf_jpeg_strips_reader *reader)
 {
     const struct jpeg_decompress_struct *const jpeg = reader->kind.jpeg;
@@ -551,17 +546,17 @@ static bool choose_strips(struct gf_jpeg_strips_reader *reader, const struct gf_
         reader->strip_rows = ROWS_LEAST;
     if (strip_rows)
         reader->strip_rows = strip_rows;
-    const int least = smaller(ROWS_LEAST, reader->strip_rows);
+    const int least = gf_least(ROWS_LEAST, reader->strip_rows);
     while (reader->strip_rows > least &&
            (uint64_t)slot_count(reader->threads) * slot_bytes(reader) > budget)
         reader->strip_rows--;
     if (!choose_context(reader))
         return false;
     reader->strips = (reader->rows + reader->strip_rows - 1) / reader->strip_rows;
-    reader->threads = smaller(reader->threads, reader->strips);
+    reader->threads = gf_least(reader->threads, reader->strips);
     while (reader->threads > 1 && gf_jpeg_strips_reader_memory(reader) > budget)
         reader->threads--;
-    reader->slots = smaller(slot_count(reader->threads), reader->strips);
+    reader->slots = gf_least(slot_count(reader->threads), reader->strips);
     return reader->threads > 1;
 }
 
@@ -597,7 +592,7 @@ struct gf_jpeg_columns gf_jpeg_columns_for(const struct jpeg_decompress_struct *
     const int begin = first / unit - COLUMNS_BESIDE,
               end = (first + count - 1) / unit + 1 + COLUMNS_BESIDE;
     const int left = begin > 0 ? begin * unit : 0;
-    return (struct gf_jpeg_columns){left, smaller(end * unit, width) - left};
+    return (struct gf_jpeg_columns){left, gf_least(end * unit, width) - left};
 }
 
 void gf_jpeg_strips_reader_window(struct gf_jpeg_strips_reader *reader, struct gf_rectangle window)
@@ -613,7 +608,7 @@ void gf_jpeg_strips_reader_window(struct gf_jpeg_strips_reader *reader, struct g
     reader->strip = reader->first = window.y / rows;
     reader->row = window.y % rows;
     reader->strips = (window.y + window.height - 1) / rows + 1 - reader->first;
-    reader->slots = smaller(slot_count(reader->threads), reader->strips);
+    reader->slots = gf_least(slot_count(reader->threads), reader->strips);
 }
 
 uint64_t gf_jpeg_strips_reader_memory(const struct gf_jpeg_strips_reader *reader)
@@ -633,24 +628,20 @@ void gf_jpeg_strips_reader_close(struct gf_jpeg_strips_reader *reader)
     pthread_mutex_destroy(&reader->lock);
     gf_jpeg_index_close(reader->index);
     free(reader->decoder);
-    free(reader->slot);
     free(reader);
 }
 
 static bool start(struct gf_jpeg_strips_reader *reader)
 {
     const struct gf_jpeg_kind *const kind = &reader->kind;
-    reader->slot = calloc((size_t)reader->slots, sizeof *reader->slot);
     reader->decoder = calloc((size_t)reader->threads, sizeof *reader->decoder);
     reader->index = gf_jpeg_index_open(&kind->unit, units_across(kind), reader->rows,
                                        (int)kind->jpeg->restart_interval, kind->input,
                                        reader->begin, reader->threads, reader->subsequence_bytes);
     reader->pixels = gf_pages_alloc((size_t)reader->slots * slot_bytes(reader));
-    bool there = reader->slot && reader->decoder && reader->index && reader->pixels;
+    bool there = reader->decoder && reader->index && reader->pixels;
     if (there && reader->first)
         gf_jpeg_index_skip(reader->index, reader->first * reader->strip_rows - reader->context);
-    for (int i = 0; there && i < reader->slots; i++)
-        reader->slot[i].pixels = reader->pixels + (size_t)i * slot_bytes(reader);
     for (int i = 0; there && i < reader->threads; i++) {
         reader->decoder[i] = jpeg_strip_decoder_open(kind);
         there = reader->decoder[i];
@@ -679,7 +670,7 @@ int gf_jpeg_strips_read(struct gf_jpeg_strips_reader *reader, int rows, unsigned
         if (reader->failed)
             break;
         memcpy(dst,
-               reader->slot[(reader->strip - reader->first) % reader->slots].pixels +
+               slot_of(reader, reader->strip - reader->first) +
                    (size_t)reader->row * reader->row_bytes + reader->at,
                reader->wanted);
         if (++reader->row == pixel_rows(reader, reader->strip)) {

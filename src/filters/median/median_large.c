@@ -1,8 +1,8 @@
-/* Medians of large windows with vector instructions: by histograms of columns, or by sorted
- * lists. */
+/* Medians of large windows by vector instructions: histograms of columns, or sorted lists. */
 #include <stdint.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "base/simd.h"
 #include "filters/median/median.h"
 #include "pixel/stencil.h"
@@ -277,16 +277,6 @@ struct gf_median_lists {
     struct gf_median_across core, row;
 };
 
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static int quotient_up(int a, int b)
 {
     return a > 0 ? (a + b - 1) / b : 0;
@@ -315,8 +305,8 @@ static void fill_sort(struct gf_median_lists *lists)
 static struct gf_median_chain chain_of(const struct gf_median_merge *merge, int s)
 {
     const int low = merge->low - 2 * s + 2, high = merge->high + s - 1;
-    const int first = larger(merge->first / s - 4, low > 0 ? low / s - 7 : -7);
-    const int last = smaller(quotient_up(high, s), (merge->end - 1) / s);
+    const int first = gf_greatest(merge->first / s - 4, low > 0 ? low / s - 7 : -7);
+    const int last = gf_least(quotient_up(high, s), (merge->end - 1) / s);
     return (struct gf_median_chain){s, first > 0 ? first / 8 : 0, quotient_up(last - 8, 8)};
 }
 
@@ -328,7 +318,7 @@ struct kept {
 static struct kept kept_of(int sides, int count)
 {
     const int middle = sides * sides / 2;
-    return (struct kept){count, larger(0, count - 1 - middle), smaller(count - 1, middle)};
+    return (struct kept){count, gf_greatest(0, count - 1 - middle), gf_least(count - 1, middle)};
 }
 
 static struct gf_median_merge merge_of(int sides, int count_a, int count_b)
@@ -338,7 +328,7 @@ static struct gf_median_merge merge_of(int sides, int count_a, int count_b)
     const int length_a = a.high - a.low + 1, length_b = b.high - b.low + 1;
     struct gf_median_merge merge = {.half = 1};
     int steps = 1;
-    for (; merge.half < larger(length_a, length_b); merge.half *= 2)
+    for (; merge.half < gf_greatest(length_a, length_b); merge.half *= 2)
         steps++;
     merge.first = merge.half - length_a;
     merge.end = merge.half + length_b;
@@ -350,7 +340,7 @@ static struct gf_median_merge merge_of(int sides, int count_a, int count_b)
     for (int i = 0; i < merge.chains; i++) {
         struct gf_median_chain *const chain = &merge.chain[i];
         *chain = chain_of(&merge, 1 << (3 * (merge.chains - 1 - i)));
-        merge.room = larger(merge.room, chain->s * (8 * chain->last + 12));
+        merge.room = gf_greatest(merge.room, chain->s * (8 * chain->last + 12));
     }
     return merge;
 }
@@ -370,13 +360,13 @@ static int plan_across(const struct gf_median_lists *lists, int height,
         struct gf_median_merge *const doubled = &across->doubled[k], *const added =
                                                                          &across->added[k];
         *doubled = merge_of(lists->sides, height << (k - 1), height << (k - 1));
-        across->planes = larger(across->planes, plane_count(doubled));
-        room = larger(room, doubled->room);
+        across->planes = gf_greatest(across->planes, plane_count(doubled));
+        room = gf_greatest(room, doubled->room);
         if (!(lists->sides >> k & 1))
             continue;
         *added = merge_of(lists->sides, height << k, height * width);
-        across->planes = larger(across->planes, plane_count(added));
-        room = larger(room, added->room);
+        across->planes = gf_greatest(across->planes, plane_count(added));
+        room = gf_greatest(room, added->room);
         width += 1 << k;
     }
     return room;
@@ -406,9 +396,9 @@ static size_t carve_lists(struct gf_median_lists *lists, void *base, int radius,
     /* Lists are read up to half the window's width further right. */
     lists->pitch = (WIDE + (radius + 1) * step + 2 * VECTOR_MAX - 1) / VECTOR_MAX * VECTOR_MAX;
     fill_sort(lists);
-    const int room =
-        larger(plan_across(lists, 2 * radius, &lists->core), plan_across(lists, 1, &lists->row));
-    lists->v = gf_carve(&carver, (size_t)larger(room, 2 * radius) * VECTOR_MAX);
+    const int room = gf_greatest(plan_across(lists, 2 * radius, &lists->core),
+                                 plan_across(lists, 1, &lists->row));
+    lists->v = gf_carve(&carver, (size_t)gf_greatest(room, 2 * radius) * VECTOR_MAX);
     lists->line = gf_carve(&carver, WIDE);
     lists->columns = gf_carve(&carver, (size_t)(2 * radius) * (size_t)lists->pitch);
     carve_planes(&carver, lists, &lists->core);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/extremes.h"
 #include "base/simd.h"
 #include "pixel/warp/warp.h"
 #include "pixel/warp/warp_cpu.h"
@@ -14,11 +15,6 @@
  * that gathering them from memory takes. */
 
 enum { EACH = GF_WARP_NEAR, FEW = 4, MANY = 8 };
-
-static inline int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
 
 /* Where sixteen pixels' windows lie: their columns x and rows y, in pixels from `corner` on. */
 struct near {
@@ -33,8 +29,8 @@ GF_VBMI GF_INLINE int find(const struct gf_view *in, const struct gf_warp_stretc
                            const int size, const int columns, const int high, const int bytes,
                            struct near *near)
 {
-    const int x = smaller(stretch->x[k], stretch->x[k + EACH - 1]);
-    const int y = smaller(stretch->y[k], stretch->y[k + EACH - 1]);
+    const int x = gf_least(stretch->x[k], stretch->x[k + EACH - 1]);
+    const int y = gf_least(stretch->y[k], stretch->y[k + EACH - 1]);
     near->corner = gf_view_row(in, y) + (ptrdiff_t)size * x;
     near->x = _mm512_sub_epi32(_mm512_loadu_si512(stretch->x + k), _mm512_set1_epi32(x));
     near->y = _mm512_sub_epi32(_mm512_loadu_si512(stretch->y + k), _mm512_set1_epi32(y));
