@@ -9,7 +9,6 @@
 #include "batch/frames/film.h"
 #include "batch/sheets/sheet_run.h"
 #include "batch/workers/workers.h"
-#include "engine/backend.h"
 
 /* Fails if an output is named for archives of archives, but a folder's archives are no inputs
  * because the folder also holds pictures. */

@@ -13,7 +13,6 @@
 #include "chain/params.h"
 #include "gpufilter/chain.h"
 #include "stage/filter.h"
-#include "stage/stage.h"
 
 /* Writes the shortest decimal number that is read as this one, with a point in every locale. */
 static void put_number(FILE *file, double number)

@@ -1,7 +1,6 @@
 /* The text of a chain: its words, the parameters of filters and their values as text. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "chain/region.h"

@@ -10,7 +10,6 @@
 
 #include "base/host_device.h"
 #include "chain/chain.h"
-#include "chain/region.h"
 #include "pixel/point/point.h"
 #include "pixel/region/region.h"
 #include "stage/stage.h"

@@ -10,7 +10,6 @@
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "gpufilter/image.h"
-#include "gpufilter/pipeline.h"
 
 /* Recognises the format by the contents, reads the header and checks options->formats and
  * options->max_pixels. */

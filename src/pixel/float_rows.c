@@ -7,7 +7,6 @@
 #include "base/elementary.h"
 #include "base/simd.h"
 #include "pixel/floats.h"
-#include "pixel/sample.h"
 #include "pixel/stencil.h"
 
 enum { EIGHT = 8 };

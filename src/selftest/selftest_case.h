@@ -7,7 +7,6 @@
 #include "gpufilter/device.h"
 #include "stage/histogram.h"
 #include "stage/picture.h"
-#include "stage/stage.h"
 
 struct gf_selftester {
     void (*line)(void *context, const char *text);

@@ -16,7 +16,6 @@
 #include "base/fail.h"
 #include "batch/archives/archive_file.h"
 #include "batch/names/names.h"
-#include "codec/codec.h"
 #include "codec/common/checks.h"
 #include "codec/io/input.h"
 

@@ -12,7 +12,6 @@
 #include "batch/names/names.h"
 #include "chain/chain.h"
 #include "codec/common/rows/source.h"
-#include "gpufilter/pipeline.h"
 
 struct gf_input_identity {
     /* The input's size and time, as in "512 1763827100.500000000"; empty for a pipe, which has no

@@ -7,7 +7,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "base/fail.h"
 #include "batch/names/names.h"
 #include "codec/io/input.h"
 

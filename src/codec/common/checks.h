@@ -6,7 +6,6 @@
 
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
-#include "gpufilter/pipeline.h"
 #include "gpufilter/status.h"
 
 /* Passes one line to options->warn, if the caller set it. */

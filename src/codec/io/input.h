@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "gpufilter/pipeline.h"
 #include "gpufilter/pipeline_stream.h"
 
 /* The kinds of pictures that a file can hold beside its main picture. A path chooses a picture by

@@ -9,7 +9,6 @@
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/png/png_chunk.h"
-#include "gpufilter/pipeline.h"
 
 struct gf_png_stripes_reader;
 

@@ -12,7 +12,6 @@
 #include "codec/io/output.h"
 #include "codec/png/png_filter.h"
 #include "gpufilter/options.h"
-#include "gpufilter/pipeline.h"
 
 enum { GF_PNG_WINDOW = 32 << 10, GF_PNG_FAST_LEVEL = 1 };
 

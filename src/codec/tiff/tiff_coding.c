@@ -1,5 +1,4 @@
 /* How the pixels of a TIFF are coded: what fits a compression, and the tags that say it. */
-#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/tiff/tiff.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/image.h"
 #include "filters/convolve/spread.h"
 #include "pixel/stencil.h"
 #include "stage/border.h"

@@ -6,7 +6,6 @@
 
 #include "base/host_device.h"
 #include "gpufilter/image.h"
-#include "pixel/sample.h"
 
 /* The distance to the background along a column, where there is none within 65534 pixels. */
 enum { GF_DISTANCE_NONE = 65535 };

@@ -1,4 +1,3 @@
-#include "base/image.h"
 #include "filters/median/median.h"
 #include "pixel/stencil.h"
 #include "stage/border.h"

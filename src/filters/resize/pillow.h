@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "pixel/resample/resample.h"
-#include "stage/stage.h"
 
 GF_C_BEGIN
 

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/fail.h"
 #include "filters/resize/pillow.h"
 #include "pixel/stencil.h"
 

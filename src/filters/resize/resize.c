@@ -10,7 +10,6 @@
 #include "filters/resize/opencv.h"
 #include "filters/resize/pillow.h"
 #include "pixel/resample/resample.h"
-#include "pixel/stencil.h"
 #include "stage/filter.h"
 
 /* The last name of kernels[] is another one of area. */

@@ -1,5 +1,4 @@
 /* thumbnail: makes a small picture for the web, as vipsthumbnail does. */
-#include "base/fail.h"
 #include "filters/icc/icc.h"
 #include "filters/pad/pad.h"
 #include "filters/resize/resize.h"

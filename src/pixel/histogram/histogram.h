@@ -9,7 +9,6 @@
 #include "gpufilter/status.h"
 #include "stage/histogram.h"
 #include "stage/picture.h"
-#include "stage/stage.h"
 #include "stage/variant.h"
 
 GF_C_BEGIN

@@ -8,7 +8,6 @@
 
 #include "base/host_device.h"
 #include "pixel/colour.h"
-#include "stage/picture.h"
 
 /* The modes in the order of GF_BLEND_NAMES: first the separable modes, which blend each channel by
  * itself, then the modes that need all channels. */

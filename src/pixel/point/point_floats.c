@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/image.h"
 #include "pixel/point/point_planes.h"
 
 /* Defines an operation on a plane of samples v; c is the channel, a the plane of alpha. */

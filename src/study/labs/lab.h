@@ -8,7 +8,6 @@
 #include "base/host_device.h"
 #include "engine/backend.h"
 #include "gpufilter/filter.h"
-#include "stage/stage.h"
 
 GF_C_BEGIN
 

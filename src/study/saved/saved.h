@@ -5,9 +5,7 @@
 
 #include <stdio.h>
 
-#include "base/text/json.h"
 #include "report/batch/batch_report.h"
-#include "report/page/page.h"
 
 enum gf_saved_kind {
     GF_SAVED_RUN,

@@ -13,7 +13,6 @@
 #include "codec/common/rows/coefficients.h"
 #include "gpufilter/image.h"
 #include "gpufilter/options.h"
-#include "gpufilter/pipeline.h"
 #include "icc/icc.h"
 
 /* Kinds of metadata. A set of kinds is the sum of its members. */
