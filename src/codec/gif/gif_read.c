@@ -175,13 +175,6 @@ static void end(struct walk *walk)
         calls.DGifCloseFile(walk->gif, &ignored);
 }
 
-/* Notes how many times the animation is shown. `again`: how often the file repeats it after the
- * first time; 0: forever. */
-static void note_loops(struct walk *walk, unsigned again)
-{
-    walk->loops = again ? again + 1 : 0;
-}
-
 /* Joins the bytes of blocks, each of which follows its length, into *joined, which the caller
  * frees. Returns false when out of memory. */
 static bool join_blocks(const unsigned char *at, const unsigned char *end, struct gf_blob *joined)
@@ -241,8 +234,11 @@ static bool read_extension(struct walk *walk)
     while (block) {
         if (calls.DGifGetExtensionNext(walk->gif, &block) == GIF_ERROR)
             return false;
-        if (loops && block && block[0] == 3 && block[1] == 1)
-            note_loops(walk, block[2] | (unsigned)block[3] << 8);
+        if (loops && block && block[0] == 3 && block[1] == 1) {
+            /* How often the file repeats the animation after the first time; 0: forever. */
+            const unsigned again = block[2] | (unsigned)block[3] << 8;
+            walk->loops = again ? again + 1 : 0;
+        }
     }
     const unsigned char *const end = walk->file->data + walk->at;
     const bool added = !walk->metadata ? true

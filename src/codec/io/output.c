@@ -176,13 +176,6 @@ static enum gf_status commit_spooled(struct gf_output *output, struct gf_error *
     return status;
 }
 
-/* Gives the output's complete file its name, or copies it to its destination. */
-static GF_CHECKED enum gf_status output_put_in_place(struct gf_output *output,
-                                                     struct gf_error *error)
-{
-    return output->target ? commit_beside(output, error) : commit_spooled(output, error);
-}
-
 /* ---- writing bytes ---- */
 
 enum { LARGE_BYTES = 128 << 10, RESERVED_FROM_BYTES = 16 << 20 };
@@ -426,7 +419,7 @@ enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error
         GF_TRY(gf_folder_commit(output, error));
     if (output->in_memory || output->foreign)
         return GF_OK;
-    return output_put_in_place(output, error);
+    return output->target ? commit_beside(output, error) : commit_spooled(output, error);
 }
 
 void *gf_output_take(struct gf_output *output, size_t *size)

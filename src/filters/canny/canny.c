@@ -42,12 +42,6 @@ static size_t carve_edges(struct work *work, void *base, struct gf_format format
     return carver.used;
 }
 
-static size_t edge_scratch(struct gf_format in)
-{
-    struct work work;
-    return carve_edges(&work, NULL, in);
-}
-
 #define KERNELS(bits, sample, sum, square_t, direction_of) \
     static void over_black##bits(const sample *from, sample *to, int channels, int width) \
     { \
@@ -188,7 +182,7 @@ static void thin_row(const struct work *work, const struct gf_edge_limits *limit
 }
 
 /* Computes the rows of `out` as planes of weak and strong pixels. Hysteresis comes later. scratch:
- * edge_scratch() bytes. */
+ * thin_scratch() bytes. */
 static void edge_rows(const struct gf_view *in, const struct gf_edge_limits *limits,
                       const struct gf_view *out, void *scratch)
 {
@@ -226,12 +220,6 @@ static size_t carve_flood(struct flood *flood, void *base, struct gf_format plan
     flood->stack = gf_carve(&carver, count * sizeof *flood->stack);
     flood->waits = gf_carve(&carver, count);
     return carver.used;
-}
-
-static size_t hysteresis_scratch(struct gf_format planes)
-{
-    struct flood flood;
-    return carve_flood(&flood, NULL, planes);
 }
 
 static uint64_t load(const unsigned char *from)
@@ -301,7 +289,7 @@ static void spread(struct flood *flood, size_t at)
 
 /* Links the edges by hysteresis. in: all rows of the planes, declared as gray samples of 8 bits.
  * bits: [rows][words / 2], the result: strong pixels and all that are connected with them. scratch:
- * hysteresis_scratch() bytes. */
+ * link_scratch() bytes. */
 static void hysteresis(const struct gf_view *in, unsigned char *bits, void *scratch)
 {
     struct flood flood = {.in = in, .bits = bits};
@@ -365,7 +353,8 @@ static enum gf_status thin_prepare(struct gf_stage *stage, struct gf_error *erro
 
 static size_t thin_scratch(const struct gf_stage *stage, int rows)
 {
-    return edge_scratch(stage->in);
+    struct work work;
+    return carve_edges(&work, NULL, stage->in);
 }
 
 static void thin_cpu(const struct gf_stage *stage, const struct gf_view *in,
@@ -420,7 +409,8 @@ static void all_rows(const struct gf_stage *stage, int y0, int y1, int *first, i
 
 static size_t link_scratch(const struct gf_stage *stage, int rows)
 {
-    return hysteresis_scratch(stage->in);
+    struct flood flood;
+    return carve_flood(&flood, NULL, stage->in);
 }
 
 static size_t link_device_scratch(const struct gf_stage *stage, int rows)

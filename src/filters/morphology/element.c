@@ -39,11 +39,6 @@ enum gf_status gf_element_check(const struct gf_element *element, struct gf_erro
     return any ? GF_OK : gf_fail(error, GF_ERROR_USAGE, "shape has no 1");
 }
 
-static int radius_x(const struct gf_element *element)
-{
-    return shape_of(element) ? element->rx : element->shape.width / 2;
-}
-
 int gf_element_radius(const struct gf_element *element)
 {
     if (!shape_of(element))
@@ -100,7 +95,8 @@ static int half_width(int shape, int rx, int ry, int dy)
 void gf_morphology_init(struct gf_morphology *morphology, const struct gf_element *element,
                         int border)
 {
-    const int shape = shape_of(element), rx = radius_x(element), ry = gf_element_radius(element);
+    const int shape = shape_of(element), rx = shape ? element->rx : element->shape.width / 2,
+              ry = gf_element_radius(element);
     *morphology = (struct gf_morphology){.rx = rx, .ry = ry, .border = border};
     if (!shape)
         add_matrix(morphology, &element->shape);

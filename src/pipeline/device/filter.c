@@ -244,15 +244,6 @@ static enum gf_status allocate(struct gf_pipeline *pipeline, const struct gf_ima
     return GF_OK;
 }
 
-static enum gf_status run_allocated(struct gf_pipeline *pipeline, const struct gf_image *inputs,
-                                    struct gf_image *images, int count, void *stream,
-                                    struct gf_error *error)
-{
-    GF_TRY(allocate(pipeline, inputs, images, count, error));
-    GF_TRY(gf_pipeline_run_device_batch(pipeline, inputs, images, count, stream, error));
-    return gf_resident_wait(pipeline->resident, stream, error);
-}
-
 enum gf_status gf_filter_batch(struct gf_pipeline *pipeline, int count,
                                const struct gf_image *inputs, struct gf_image *outputs,
                                void *stream, struct gf_error *error)
@@ -270,7 +261,9 @@ enum gf_status gf_filter_batch(struct gf_pipeline *pipeline, int count,
     memcpy(images, outputs, (size_t)count * sizeof *images);
     const struct gf_backend_calls *const calls = pipeline->backend->calls;
     const int before = calls->bind(pipeline->backend);
-    status = run_allocated(pipeline, inputs, images, count, stream, error);
+    status = allocate(pipeline, inputs, images, count, error);
+    GF_THEN(status, gf_pipeline_run_device_batch(pipeline, inputs, images, count, stream, error));
+    GF_THEN(status, gf_resident_wait(pipeline->resident, stream, error));
     if (pipeline->backend)
         calls->unbind(pipeline->backend, before);
     for (int i = 0; status && i < count; i++) {

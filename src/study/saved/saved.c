@@ -195,7 +195,7 @@ static void end_line(struct reader *reader)
     reader->at += reader->at < reader->end;
 }
 
-/* Goes to the line of names. */
+/* Goes to the line of names, which the counters of Nsight Compute have. */
 static bool find_names(struct reader *reader)
 {
     static const char first[] = "\"ID\",";
@@ -205,12 +205,6 @@ static bool find_names(struct reader *reader)
             return true;
     }
     return false;
-}
-
-static bool is_counters(const char *text, size_t size)
-{
-    struct reader reader = {text, text + size};
-    return find_names(&reader);
 }
 
 /* Reads "12,345.5". Returns NaN for a text that is no number. */
@@ -429,7 +423,7 @@ enum gf_status gf_saved_read(const char *path, struct gf_saved *saved, struct gf
         fclose(file);
     if (!status && is_log(text, size))
         status = read_log(text, size, saved, error);
-    else if (!status && is_counters(text, size))
+    else if (!status && find_names(&(struct reader){text, text + size}))
         status = read_counters(text, size, saved, error);
     else if (!status)
         status = read_report(&text, size, saved, error);
