@@ -41,7 +41,7 @@ struct difference {
     int largest;
 };
 
-/* A scale. A row of all planes has `stride` floats. */
+/* A scale, whose planes are `stride` floats wide. */
 struct job {
     unsigned char *picture[2]; /* of the first scale */
     size_t pitch[2];
@@ -50,9 +50,9 @@ struct job {
     float *planes[2]; /* memory for planes in linear light */
     float *from;      /* one of them; NULL for the first scale */
     float *next;      /* the planes of the next scale; NULL: there is none */
-    float *xyb;       /* [PLANES][height], XYB, then the maps: structure and detail of channel c are
-                       * planes c and c + 3 */
-    float *blurred;   /* [channel - first][QUANTITIES][height], blurred across */
+    float *xyb;       /* [PLANES], XYB, then the maps: structure and detail of channel c are planes
+                       * c and c + 3; by place_of() */
+    float *blurred;   /* [channel - first][QUANTITIES], blurred across; likewise */
     double *rows;     /* [height][tiles][CHANNELS][SUMS] */
     double *totals;   /* [tiles][CHANNELS][SUMS] */
     struct difference *differences; /* [height] of the first scale */
@@ -67,10 +67,13 @@ static __host__ __device__ inline size_t stride_of(int width)
     return (size_t)(width + SIDE - 1) / SIDE * SIDE;
 }
 
-static __device__ __forceinline__ float *row_of(const struct job &job, float *planes, int plane,
-                                                int y)
+/* Returns the place of a pixel in planes that are stored as strips of SIDE columns, from top to
+ * bottom: what a block of 32 rows or columns takes lies together, where rows as a whole would be in
+ * as many pages of the memory as there are rows. */
+static __device__ __forceinline__ float *place_of(const struct job &job, float *planes, int plane,
+                                                  int x, int y)
 {
-    return planes + ((size_t)plane * job.height + y) * job.stride;
+    return planes + (plane * job.stride + x / SIDE * SIDE) * job.height + y * SIDE + x % SIDE;
 }
 
 /* ---- XYB ---- */
@@ -86,7 +89,7 @@ static __device__ __forceinline__ void read_pixel(const struct job &job, const f
 #pragma unroll
     for (int c = 0; c < 3; c++) {
         if (sizeof(Sample) == sizeof(float)) {
-            rgb[c] = row_of(job, job.from, picture * 3 + c, y)[x];
+            rgb[c] = job.from[((picture * 3 + c) * (size_t)job.height + y) * job.stride + x];
             continue;
         }
         const Sample sample = pixel[job.channels < 3 ? 0 : c];
@@ -109,7 +112,7 @@ static __device__ __forceinline__ void store_xyb(const struct job &job, int pict
     gf_s2_xyb(pair[1], right);
 #pragma unroll
     for (int c = 0; c < 3; c++)
-        *(float2 *)(row_of(job, job.xyb, picture * 3 + c, y) + x) = make_float2(left[c], right[c]);
+        *(float2 *)place_of(job, job.xyb, picture * 3 + c, x, y) = make_float2(left[c], right[c]);
 }
 
 /* Of a picture for each y. A last column or row without a partner counts twice. The float after the
@@ -209,7 +212,10 @@ static __global__ void __launch_bounds__(THREADS, 4) blur_across(const struct jo
     const int lane = threadIdx.x, quantity = threadIdx.y, top = blockIdx.x * SIDE;
     const int channel = job.first + blockIdx.y, plane = blockIdx.y * GF_S2_QUANTITIES + quantity;
     const int own_row = lane / QUADS, own_quad = lane % QUADS; /* of the quads that it stores */
-    float *const to = row_of(job, job.blurred, plane, top + own_row) + 4 * own_quad;
+    const ptrdiff_t strip = (ptrdiff_t)SIDE * job.height;      /* from a strip to the next */
+    /* Where the first of its quads go; the first tile has no quad 0. */
+    float *to = own_quad ? place_of(job, job.blurred, plane, 4 * own_quad - 4, top + own_row)
+                         : place_of(job, job.blurred, plane, SIDE - 4, top + own_row) - strip;
     const float *from[LOADS];
     float4 ahead[LOADS], last[4] = {};
     struct results results = {};
@@ -218,7 +224,7 @@ static __global__ void __launch_bounds__(THREADS, 4) blur_across(const struct jo
         const int part = i * THREADS + quantity * SIDE + lane, row = part / QUADS,
                   y = top + row % SIDE;
         from[i] = row < 2 * SIDE && y < job.height
-                      ? row_of(job, job.xyb, channel + row / SIDE * 3, y) + 4 * own_quad
+                      ? place_of(job, job.xyb, channel + row / SIDE * 3, 4 * own_quad, y)
                       : NULL;
         ahead[i] = from[i] ? *(const float4 *)from[i] : float4{};
     }
@@ -234,7 +240,7 @@ static __global__ void __launch_bounds__(THREADS, 4) blur_across(const struct jo
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
             if (from[i] && x + SIDE < job.width)
-                ahead[i] = *(const float4 *)(from[i] + x + SIDE);
+                ahead[i] = *(const float4 *)(from[i] += strip);
         }
         /* A quantity is a sample, or the product of two. */
         const float4 *const one = tile[(quantity == 1 || quantity == 3) * SIDE + lane];
@@ -262,8 +268,9 @@ static __global__ void __launch_bounds__(THREADS, 4) blur_across(const struct jo
 #pragma unroll
         for (int row = 0; row < SIDE; row += SIDE / QUADS) {
             if (column >= 0 && column < job.width && top + own_row + row < job.height)
-                *(float4 *)(to + row * job.stride + begin) = out[quantity][own_row + row][own_quad];
+                *(float4 *)(to + row * SIDE) = out[quantity][own_row + row][own_quad];
         }
+        to += strip;
         __syncwarp();
     }
 }
@@ -277,32 +284,30 @@ static __global__ void __launch_bounds__(THREADS) make_maps(const struct job job
     __shared__ float blurred[2][GF_S2_QUANTITIES][BATCH][SIDE]; /* of this batch and the next */
     const int lane = threadIdx.x, quantity = threadIdx.y, x = blockIdx.x * SIDE + lane;
     const int channel = job.first + blockIdx.y, plane = blockIdx.y * GF_S2_QUANTITIES + quantity;
-    const float *from = row_of(job, job.blurred, plane, 0) + x; /* the next row to load */
+    const float *from = place_of(job, job.blurred, plane, x, 0); /* the next row to load */
     /* The first of the thread's pixels of this batch, of both pictures. */
-    float *of_a = row_of(job, job.xyb, channel, 0) + x,
-          *of_b = row_of(job, job.xyb, channel + 3, 0) + x;
-    const ptrdiff_t apart = GF_S2_QUANTITIES * job.stride; /* its next pixel */
-    of_a += (1 - GF_S2_REACH + quantity) * (ptrdiff_t)job.stride;
-    of_b += (1 - GF_S2_REACH + quantity) * (ptrdiff_t)job.stride;
+    float *of_a = place_of(job, job.xyb, channel, x, 1 - GF_S2_REACH + quantity),
+          *of_b = place_of(job, job.xyb, channel + 3, x, 1 - GF_S2_REACH + quantity);
     struct results results = {};
     float top[BATCH] = {}, bottom[BATCH];
 #pragma unroll
-    for (int i = 0; i < BATCH; i++, from += job.stride)
-        bottom[i] = i < job.height ? *from : 0.0f;
+    for (int i = 0; i < BATCH; i++)
+        bottom[i] = i < job.height ? from[i * SIDE] : 0.0f;
     for (int begin = 1 - GF_S2_REACH, turn = 0; begin < job.height; begin += BATCH, turn ^= 1) {
+        from += BATCH * SIDE;
         float a[PIXELS], b[PIXELS], sum[BATCH];
 #pragma unroll
-        for (int i = 0; i < BATCH; i++, from += job.stride) {
+        for (int i = 0; i < BATCH; i++) {
             sum[i] = top[i] + bottom[i];
             top[i] = bottom[i];
-            bottom[i] = begin + BATCH + GF_S2_REACH - 1 + i < job.height ? *from : 0.0f;
+            bottom[i] = begin + BATCH + GF_S2_REACH - 1 + i < job.height ? from[i * SIDE] : 0.0f;
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
             const int y = begin + quantity + i * GF_S2_QUANTITIES;
             const bool inside = y >= 0 && y < job.height;
-            a[i] = inside ? of_a[i * apart] : 0.0f;
-            b[i] = inside ? of_b[i * apart] : 0.0f;
+            a[i] = inside ? of_a[i * GF_S2_QUANTITIES * SIDE] : 0.0f;
+            b[i] = inside ? of_b[i * GF_S2_QUANTITIES * SIDE] : 0.0f;
         }
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
@@ -325,12 +330,12 @@ static __global__ void __launch_bounds__(THREADS) make_maps(const struct job job
             gf_s2_maps(of[0][row][lane], of[1][row][lane], of[2][row][lane], of[3][row][lane],
                        of[4][row][lane], a[i], b[i], &structure, &detail);
             if (x < job.width && y >= 0 && y < job.height) {
-                of_a[i * apart] = structure;
-                of_b[i * apart] = detail;
+                of_a[i * GF_S2_QUANTITIES * SIDE] = structure;
+                of_b[i * GF_S2_QUANTITIES * SIDE] = detail;
             }
         }
-        of_a += PIXELS * apart;
-        of_b += PIXELS * apart;
+        of_a += BATCH * SIDE;
+        of_b += BATCH * SIDE;
     }
 }
 
@@ -340,17 +345,16 @@ static __global__ void __launch_bounds__(THREADS) make_maps(const struct job job
 static __global__ void __launch_bounds__(ADDING) add_rows(const struct job job)
 {
     const unsigned at = blockIdx.x * ADDING + threadIdx.x, lane = at % GF_S2_LANES,
-                   part = at / GF_S2_LANES, row = part / job.tiles, tile = part % job.tiles,
+                   part = at / GF_S2_LANES, tile = part / job.height, row = part % job.height,
                    channel = blockIdx.y;
-    const bool inside = row < (unsigned)job.height;
+    const bool inside = tile < (unsigned)job.tiles;
     double sums[GF_S2_SUMS] = {};
     if (inside) {
-        const float *const structure = row_of(job, job.xyb, channel, row);
-        const float *const detail = row_of(job, job.xyb, channel + 3, row);
         const int end = min(job.width, (int)(tile + 1) * GF_S2_TILE);
         for (int x = tile * GF_S2_TILE + lane; x < end; x += GF_S2_LANES) {
-            const double d = structure[x], both = detail[x], more = both > 0 ? both : 0,
-                         less = more - both;
+            const double d = *place_of(job, job.xyb, channel, x, row),
+                         both = *place_of(job, job.xyb, channel + 3, x, row),
+                         more = both > 0 ? both : 0, less = more - both;
             GF_S2_ADD(sums, d, more, less);
         }
     }
@@ -360,7 +364,8 @@ static __global__ void __launch_bounds__(ADDING) add_rows(const struct job job)
         for (int apart = 1; apart < GF_S2_LANES; apart *= 2)
             sums[i] += __shfl_xor_sync(~0u, sums[i], apart);
         if (inside && lane == 0)
-            job.rows[((size_t)part * GF_S2_CHANNELS + channel) * GF_S2_SUMS + i] = sums[i];
+            job.rows[(((size_t)row * job.tiles + tile) * GF_S2_CHANNELS + channel) * GF_S2_SUMS +
+                     i] = sums[i];
     }
 }
 
