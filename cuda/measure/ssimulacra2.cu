@@ -373,22 +373,27 @@ static __global__ void __launch_bounds__(ADDING) add_rows(const struct job job)
     }
 }
 
-/* The first warp adds the rows that all warps have loaded. */
+/* The first warp adds the rows that all warps have loaded, each several at once. */
 static __global__ void __launch_bounds__(ADDING) add_tiles(const struct job job)
 {
-    enum { WARPS = ADDING / SIDE, AT_ONCE = 8 * WARPS };
+    enum { WARPS = ADDING / SIDE, LOADED = 8, AT_ONCE = LOADED * WARPS };
     __shared__ double rows[AT_ONCE][SIDE];
     const int lane = threadIdx.x % SIDE, warp = threadIdx.x / SIDE, at = blockIdx.x * SIDE + lane,
               across = job.tiles * SUMS_OF_TILE;
+    const double *const from = job.rows + min(at, across - 1);
     double sum = 0;
     for (int y = 0; y < job.height; y += AT_ONCE) {
+        double row[LOADED];
 #pragma unroll
-        for (int i = warp; i < AT_ONCE; i += WARPS)
-            rows[i][lane] =
-                at < across && y + i < job.height ? job.rows[(size_t)(y + i) * across + at] : 0;
+        for (int i = 0; i < LOADED; i++)
+            row[i] = from[min(y + i * WARPS + warp, job.height - 1) * (size_t)across];
+#pragma unroll
+        for (int i = 0; i < LOADED; i++)
+            rows[i * WARPS + warp][lane] = row[i];
         __syncthreads();
+        const int count = warp ? 0 : min((int)AT_ONCE, job.height - y);
 #pragma unroll 16
-        for (int i = 0; i < AT_ONCE && warp == 0; i++)
+        for (int i = 0; i < count; i++)
             sum += rows[i][lane];
         __syncthreads();
     }
