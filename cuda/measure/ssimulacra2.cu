@@ -26,6 +26,7 @@ enum {
     SIDE = 32,               /* of the tiles in shared memory, whose columns are a warp */
     BATCH = 2 * GF_S2_REACH, /* rows that make_maps() takes at once: a step's inputs are as
                               * far apart, so that each row is loaded once */
+    LAG = GF_S2_REACH - 1,   /* the columns by which results of the blur lag behind its inputs */
     SUMS_OF_TILE = GF_S2_CHANNELS * GF_S2_SUMS,
     ACROSS = 32, /* the blocks of to_xyb() */
     DOWN = 8,
@@ -52,7 +53,8 @@ struct job {
     float *next;      /* the planes of the next scale; NULL: there is none */
     float *xyb;       /* [PLANES], XYB, then the maps: structure and detail of channel c are planes
                        * c and c + 3; by place_of() */
-    float *blurred;   /* [channel - first][QUANTITIES], blurred across; likewise */
+    float *blurred;   /* [channel - first][QUANTITIES], blurred across; likewise, but LAG columns to
+                       * the right, so that a tile's results are a strip's */
     double *rows;     /* [height][tiles][CHANNELS][SUMS] */
     double *totals;   /* [tiles][CHANNELS][SUMS] */
     struct difference *differences; /* [height] of the first scale */
@@ -64,7 +66,7 @@ struct job {
 
 static __host__ __device__ inline size_t stride_of(int width)
 {
-    return (size_t)(width + SIDE - 1) / SIDE * SIDE;
+    return (size_t)(width + LAG + SIDE - 1) / SIDE * SIDE;
 }
 
 /* Returns the place of a pixel in planes that are stored as strips of SIDE columns, from top to
@@ -213,9 +215,7 @@ static __global__ void __launch_bounds__(THREADS, 4) blur_across(const struct jo
     const int channel = job.first + blockIdx.y, plane = blockIdx.y * GF_S2_QUANTITIES + quantity;
     const int own_row = lane / QUADS, own_quad = lane % QUADS; /* of the quads that it stores */
     const ptrdiff_t strip = (ptrdiff_t)SIDE * job.height;      /* from a strip to the next */
-    /* Where the first of its quads go; the first tile has no quad 0. */
-    float *to = own_quad ? place_of(job, job.blurred, plane, 4 * own_quad - 4, top + own_row)
-                         : place_of(job, job.blurred, plane, SIDE - 4, top + own_row) - strip;
+    float *to = place_of(job, job.blurred, plane, 4 * own_quad, top + own_row);
     const float *from[LOADS];
     float4 ahead[LOADS], last[4] = {};
     struct results results = {};
@@ -228,7 +228,7 @@ static __global__ void __launch_bounds__(THREADS, 4) blur_across(const struct jo
                       : NULL;
         ahead[i] = from[i] ? *(const float4 *)from[i] : float4{};
     }
-    for (int x = 0; x - (GF_S2_REACH - 1) < job.width; x += SIDE) {
+    for (int x = 0; x - LAG < job.width; x += SIDE) {
         float4(*const tile)[QUADS + 1] = in[x / SIDE % 2];
 #pragma unroll
         for (int i = 0; i < LOADS; i++) {
@@ -245,7 +245,6 @@ static __global__ void __launch_bounds__(THREADS, 4) blur_across(const struct jo
         /* A quantity is a sample, or the product of two. */
         const float4 *const one = tile[(quantity == 1 || quantity == 3) * SIDE + lane];
         const float4 *const other = tile[(quantity >= 3) * SIDE + lane];
-        const int begin = x - (GF_S2_REACH - 1);
 #pragma unroll 1
         for (int i = 0; i < QUADS; i += 4) {
 #pragma unroll
@@ -260,14 +259,13 @@ static __global__ void __launch_bounds__(THREADS, 4) blur_across(const struct jo
                 const float sum[4] = {third.z + quad.x, third.w + quad.y, second.x + quad.z,
                                       second.y + quad.w};
                 last[k] = quad;
-                out[quantity][lane][i + k] = four_across(job, begin + 4 * (i + k), sum, &results);
+                out[quantity][lane][i + k] = four_across(job, x - LAG + 4 * (i + k), sum, &results);
             }
         }
         __syncwarp(); /* a warp stores what it has made */
-        const int column = begin + 4 * own_quad;
 #pragma unroll
         for (int row = 0; row < SIDE; row += SIDE / QUADS) {
-            if (column >= 0 && column < job.width && top + own_row + row < job.height)
+            if (top + own_row + row < job.height)
                 *(float4 *)(to + row * SIDE) = out[quantity][own_row + row][own_quad];
         }
         to += strip;
@@ -284,7 +282,7 @@ static __global__ void __launch_bounds__(THREADS) make_maps(const struct job job
     __shared__ float blurred[2][GF_S2_QUANTITIES][BATCH][SIDE]; /* of this batch and the next */
     const int lane = threadIdx.x, quantity = threadIdx.y, x = blockIdx.x * SIDE + lane;
     const int channel = job.first + blockIdx.y, plane = blockIdx.y * GF_S2_QUANTITIES + quantity;
-    const float *from = place_of(job, job.blurred, plane, x, 0); /* the next row to load */
+    const float *from = place_of(job, job.blurred, plane, min(x, job.width - 1) + LAG, 0);
     /* The first of the thread's pixels of this batch, of both pictures. */
     float *of_a = place_of(job, job.xyb, channel, x, 1 - GF_S2_REACH + quantity),
           *of_b = place_of(job, job.xyb, channel + 3, x, 1 - GF_S2_REACH + quantity);
@@ -350,11 +348,17 @@ static __global__ void __launch_bounds__(ADDING) add_rows(const struct job job)
     const bool inside = tile < (unsigned)job.tiles;
     double sums[GF_S2_SUMS] = {};
     if (inside) {
+        enum { STEPS = SIDE / GF_S2_LANES }; /* in a strip */
         const int end = min(job.width, (int)(tile + 1) * GF_S2_TILE);
-        for (int x = tile * GF_S2_TILE + lane; x < end; x += GF_S2_LANES) {
-            const double d = *place_of(job, job.xyb, channel, x, row),
-                         both = *place_of(job, job.xyb, channel + 3, x, row),
-                         more = both > 0 ? both : 0, less = more - both;
+        const size_t strip = (size_t)SIDE * job.height;
+        int x = tile * GF_S2_TILE + lane;
+        const float *const structure = place_of(job, job.xyb, channel, x, row);
+        const float *const detail = place_of(job, job.xyb, channel + 3, x, row);
+#pragma unroll 4
+        for (int step = 0; x < end; x += GF_S2_LANES, step++) {
+            const size_t at = step / STEPS * strip + step % STEPS * GF_S2_LANES;
+            const double d = structure[at], both = detail[at], more = both > 0 ? both : 0,
+                         less = more - both;
             GF_S2_ADD(sums, d, more, less);
         }
     }
@@ -369,22 +373,27 @@ static __global__ void __launch_bounds__(ADDING) add_rows(const struct job job)
     }
 }
 
-/* The first warp adds the rows that all warps have loaded. */
+/* The first warp adds the rows that all warps have loaded, each several at once. */
 static __global__ void __launch_bounds__(ADDING) add_tiles(const struct job job)
 {
-    enum { WARPS = ADDING / SIDE, AT_ONCE = 8 * WARPS };
+    enum { WARPS = ADDING / SIDE, LOADED = 8, AT_ONCE = LOADED * WARPS };
     __shared__ double rows[AT_ONCE][SIDE];
     const int lane = threadIdx.x % SIDE, warp = threadIdx.x / SIDE, at = blockIdx.x * SIDE + lane,
               across = job.tiles * SUMS_OF_TILE;
+    const double *const from = job.rows + min(at, across - 1);
     double sum = 0;
     for (int y = 0; y < job.height; y += AT_ONCE) {
+        double row[LOADED];
 #pragma unroll
-        for (int i = warp; i < AT_ONCE; i += WARPS)
-            rows[i][lane] =
-                at < across && y + i < job.height ? job.rows[(size_t)(y + i) * across + at] : 0;
+        for (int i = 0; i < LOADED; i++)
+            row[i] = from[min(y + i * WARPS + warp, job.height - 1) * (size_t)across];
+#pragma unroll
+        for (int i = 0; i < LOADED; i++)
+            rows[i * WARPS + warp][lane] = row[i];
         __syncthreads();
+        const int count = warp ? 0 : min((int)AT_ONCE, job.height - y);
 #pragma unroll 16
-        for (int i = 0; i < AT_ONCE && warp == 0; i++)
+        for (int i = 0; i < count; i++)
             sum += rows[i][lane];
         __syncthreads();
     }
