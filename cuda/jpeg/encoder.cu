@@ -84,7 +84,7 @@ enum { QUALITIES = 101 };
 
 /* Pictures of a shape are encoded in parts of so many chunks or more, so that the scans of a part
  * cross to the host while the next one is encoded. */
-enum { PARTS = 8, PART_CHUNKS = 4096 };
+enum { PARTS = 4, PART_CHUNKS = 4096 };
 
 /* A picture of the group. */
 struct jpeg_part : encoder_part {
