@@ -264,9 +264,13 @@ bool gf_pipeline_refused_floats(const struct gf_pipeline *pipeline);
 void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline);
 /* Returns how many bytes of device memory the pipeline keeps in buffers between two pictures. */
 uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline);
-/* Filters a picture for a pipeline of another process. This pipeline takes over the chain and the
- * options of the work, except for the device, its index and its memory budget. It closes work->in
- * and work->out. */
+/* Takes over the chain and the options of the work of another process, except for the device, its
+ * index and its memory budget. */
+enum gf_status gf_pipeline_take_work(struct gf_pipeline *pipeline,
+                                     const struct gf_remote_work *work,
+                                     struct gf_error *error) GF_CHECKED;
+/* Filters a picture for a pipeline of another process: calls gf_pipeline_take_work(), and closes
+ * work->in and work->out. */
 enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
                                               const struct gf_remote_work *work,
                                               struct gf_remote_result *result,
