@@ -100,6 +100,21 @@ static enum gf_status fill(struct place *place, const struct gf_options *options
     return gf_ssimulacra2_measurer_create(device, most, &place->measurer, error);
 }
 
+void gf_score_rest(void)
+{
+    for (int i = 0; i < MEASURERS; i++) {
+        pthread_mutex_lock(&lock);
+        const bool rests = !places[i].taken;
+        places[i].taken = true;
+        pthread_mutex_unlock(&lock);
+        if (!rests)
+            continue;
+        gf_ssimulacra2_measurer_destroy(places[i].measurer);
+        places[i].measurer = NULL;
+        give_place(&places[i]);
+    }
+}
+
 enum gf_status gf_score_on_gpu(struct gf_ssimulacra2_measure_picture *pair,
                                const struct gf_options *options, struct gf_error *error)
 {

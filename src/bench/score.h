@@ -17,6 +17,8 @@ enum gf_status gf_score_ssimulacra2(const struct gf_image *original, const struc
 
 /* Whether pictures are for a GPU now, as gf_score_ssimulacra2() chooses. */
 bool gf_score_takes_gpu(const struct gf_options *options);
+/* Frees the memory of the GPU that waits for further pairs. */
+void gf_score_rest(void);
 /* Measures a pair on the GPU of the options, which may be in its memory. pair->measured stays false
  * if its memory does not suffice. */
 enum gf_status gf_score_on_gpu(struct gf_ssimulacra2_measure_picture *pair,

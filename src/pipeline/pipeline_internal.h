@@ -192,7 +192,7 @@ struct gf_levels {
 enum gf_status gf_pipeline_count(struct gf_pipeline *pipeline, struct gf_input *input,
                                  struct gf_levels *levels, struct gf_error *error) GF_CHECKED;
 
-/* Pictures that another process, the remote, filters. */
+/* Pictures that another process, the remote, filters or compares. */
 
 enum { GF_REMOTE_FILES = 8 }; /* the most files that a chain may name */
 
@@ -202,9 +202,10 @@ struct gf_remote_work {
     struct gf_options options; /* options.format is the format of the output, not
                                 * GF_FILE_AUTO */
     bool keeps_slow_files;     /* gf_pipeline_keep_slow_files() */
-    int in, out;               /* descriptors of regular files */
-    int64_t in_offset;         /* the position in the input where the picture begins, in bytes */
-    int number; /* the input's number in a list of inputs, or the picture's in its input */
+    bool compares;     /* two pictures are compared: the second one's file stands for the output */
+    int in, out;       /* descriptors of regular files */
+    int64_t in_offset; /* the position in the input where the picture begins, in bytes */
+    int number;        /* the input's number in a list of inputs, or the picture's in its input */
     struct gf_pages in_pages;       /* which pictures of the input are read */
     const char *in_name, *out_name; /* the files' names, for messages */
     int files;                      /* the number of files that the chain names */
@@ -220,6 +221,9 @@ struct gf_remote_result {
     uint32_t device_decoded, device_encoded; /* 0 or 1 */
     char device[96];
     double score, run_s; /* run_s: seconds from the request to the result */
+    /* Of compared pictures, whose score is that of SSIMULACRA2: the largest and the mean difference
+     * of their samples, and PSNR. */
+    double largest, mean, psnr;
     /* The spans within run_s, whose times count from its begin. */
     struct gf_times spans[GF_SPAN_KINDS];
 };
@@ -229,8 +233,8 @@ enum gf_remote_outcome {
     GF_REMOTE_ABSENT, /* no remote has accepted the picture */
     GF_REMOTE_FAILED, /* the remote has accepted the picture and has failed, as the error says */
 };
-/* A connection to a process that filters pictures (src/server). filter() hands over one picture and
- * waits for its result. */
+/* A connection to a process that filters pictures (src/server). filter() hands over one picture, or
+ * two to compare, and waits for the result. */
 struct gf_remote {
     enum gf_remote_outcome (*filter)(struct gf_remote *, const struct gf_remote_work *,
                                      struct gf_remote_result *, enum gf_status *,

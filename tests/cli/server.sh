@@ -66,10 +66,22 @@ else
     [ "$(grep -c 'by the server' log)" -eq 3 ] || problem "the server did not do all: $(cat log)"
     cat in.png | gpufilter --device=cuda -i - -o - blur,equalize >piped.png
     same piped.png cpu.in.png
+    run 0 gpufilter --server=off --device=cpu --compare=in.jpg:json:measures=ssimulacra2 cpu.in.jpg
+    mv stdout cpu.json
+    for device in auto cuda; do
+        run 0 gpufilter --device=$device --compare=in.jpg:json:measures=ssimulacra2 cpu.in.jpg
+        same stdout cpu.json
+    done
+    for own in --server=off --device=cpu --device-memory=500M --timeout=100; do # the server may do the last one alone
+        run 0 gpufilter $own --compare=in.jpg:json:measures=ssimulacra2 cpu.in.jpg
+        same stdout cpu.json
+    done
+    run 0 gpufilter --compare=in.ppm:json:measures=ssimulacra2 in.jpg # its coders read no PPM
+    run 4 gpufilter --compare=in.jpg:json:measures=ssimulacra2 log
     run 4 gpufilter --device=cuda -i log -o bad.png blur
     stderr_like 'log: .'
     run 0 gpufilter --devices
-    stdout_has '^server  process [0-9]* on cuda:0: 0 clients, 0 at work, 0 waiting, 4 done;$'
+    stdout_has '^server  process [0-9]* on cuda:0: 0 clients, 0 at work, 0 waiting, 7 done;$'
     run 0 gpufilter --serve=stop
     silent
     wait $server || problem "the server ended with $?"
