@@ -20,6 +20,8 @@ import looks
 program = os.path.realpath(sys.argv[1])
 here = os.path.dirname(os.path.realpath(__file__))
 folder = looks.work.name
+os.environ["XDG_RUNTIME_DIR"] = f"{folder}/run"  # apart from the user's server
+os.mkdir(os.environ["XDG_RUNTIME_DIR"], 0o700)
 gpu = re.search(r"^cuda:0 +(.*)", subprocess.run([program, "--devices"], capture_output=True, text=True).stdout, re.M)
 facts = looks.facts()
 lines = [f"# {facts['date']}, commit {facts['commit']}, {facts['threads']} x {facts['cpu']}, {gpu[1] if gpu else 'no GPU'}",
@@ -70,6 +72,15 @@ told = None
 for device in devices:
     told = row(f"a pair of 33-megapixel JPEGs, {device}", 1,
                (f"--device={device}", f"--compare={folder}/a.jpg:json:measures=ssimulacra2", f"{folder}/b.jpg"), told)
+if gpu:
+    with subprocess.Popen([program, "--serve"], stderr=subprocess.PIPE, text=True) as server:
+        server.stderr.readline()  # it serves
+        row("a pair of 33-megapixel JPEGs, by a server", 1,
+            (f"--compare={folder}/a.jpg:json:measures=ssimulacra2", f"{folder}/b.jpg"), told)
+        done = run("--devices")
+        run("--serve=stop")
+    if ", 3 done" not in done or server.returncode:
+        raise SystemExit(f"the server did not do all: {done}")
 for device in devices:
     row(f"33 megapixels to a JPEG with --target=ssimulacra2:80, {device}", 1,
         (f"--device={device}", "--target=ssimulacra2:80", "-i", f"{folder}/a.jpg", "-o", f"{folder}/c.jpg"))
