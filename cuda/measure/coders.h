@@ -9,7 +9,7 @@
 GF_C_BEGIN
 
 /* What may be wanted of a pair, as bits. MS-SSIM implies SSIM. */
-enum { GF_SCORE_SSIMULACRA2 = 1, GF_SCORE_SSIM = 2, GF_SCORE_MS_SSIM = 4 };
+enum { GF_SCORE_SSIMULACRA2 = 1, GF_SCORE_SSIM = 2, GF_SCORE_MS_SSIM = 4, GF_SCORE_ALL = 7 };
 
 struct gf_ssimulacra2_measure_picture {
     /* Of one format, whose sides are at least GF_SSIMULACRA2_SIDE if that is wanted; in host

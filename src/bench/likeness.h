@@ -8,6 +8,7 @@
 #include "gpufilter/image.h"
 #include "gpufilter/pipeline.h"
 #include "gpufilter/status.h"
+#include "pipeline/pipeline_internal.h"
 #include "stage/picture.h"
 
 enum gf_measure {
@@ -103,17 +104,26 @@ enum gf_status gf_likeness_of_readings(struct gf_reading reading[2], struct gf_l
 
 /* The memory of a GPU that a thread's pairs are decoded to. Zeros: nothing is there yet. */
 struct gf_device_pair {
+    struct gf_remote *remote; /* a server that compares the first pair; NULL: there is none */
     struct gf_pipeline *pipeline;
     struct gf_image image[2];
     bool warned;
+    struct gf_error failure; /* of the device at the last pair */
 };
 /* Does what gf_likeness_of_readings() does with the first pictures of two files, of which nothing
- * was read yet, without any pixels in host memory. *compared stays false if that is not for a GPU,
- * or fails: the readings go on as if this had not been called. */
+ * was read yet, by the server or on this process's GPU, without any pixels in host memory.
+ * *compared stays false if that is not for a GPU, or fails: the readings go on as if this had not
+ * been called. */
 enum gf_status gf_likeness_on_device(struct gf_device_pair *pair, struct gf_reading reading[2],
                                      struct gf_likeness *likeness, bool *compared,
                                      struct gf_error *error) GF_CHECKED;
 void gf_device_pair_close(struct gf_device_pair *pair);
+/* Compares two pictures for a server, as its settings' compare() does. Fails where this is not for
+ * its GPU. */
+enum gf_status gf_likeness_for_client(struct gf_pipeline *pipeline, struct gf_memory_budget *budget,
+                                      const struct gf_remote_work *work,
+                                      struct gf_remote_result *result,
+                                      struct gf_error *error) GF_CHECKED;
 /* Whether a GPU may decode pairs and find these measures of them. */
 bool gf_likeness_suits_device(const struct gf_options *options, unsigned measures);
 /* Returns what gf_score_pair() is to find for these measures. */

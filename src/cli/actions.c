@@ -8,6 +8,8 @@
 #include "batch/devices/figures.h"
 #include "batch/log/batch_log.h"
 #include "bench/calibrate.h"
+#include "bench/likeness.h"
+#include "engine/device_score.h"
 #include "server/server.h"
 
 static const char form[] = "json:";
@@ -136,6 +138,8 @@ enum gf_status gf_act_serve(struct gf_command *command, struct gf_error *error)
                                                 .idle_s = command->idle_s,
                                                 .sandbox = command->options.sandbox,
                                                 .ready = tell,
-                                                .context = command};
+                                                .context = command,
+                                                .compare = gf_likeness_for_client,
+                                                .rest = gf_score_rest};
     return gf_serve(&settings, error);
 }

@@ -256,7 +256,6 @@ static GF_CHECKED enum gf_status session_report_batch(struct gf_session *session
 /* ---- the whole action, from the devices that the command names to the exit status ---- */
 
 /* A server that --server=start has started ends after so many seconds without work. */
-enum { SERVER_IDLE_S = 300 };
 
 static enum gf_status check_terminals(const struct gf_command *command, struct gf_error *error)
 {
@@ -621,7 +620,7 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
         .device = command->all_devices ? session->all_devices : command->device,
         .helpers = true,
         .server = command->server,
-        .server_idle_s = command->idle_s ? command->idle_s : SERVER_IDLE_S,
+        .server_idle_s = command->idle_s ? command->idle_s : GF_SERVER_IDLE_S,
         .skip_existing = command->skip_existing,
         .update = command->update,
         .in_place = command->in_place,

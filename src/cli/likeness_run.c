@@ -18,8 +18,10 @@
 #include "cli/likeness.h"
 #include "codec/cell/cell.h"
 #include "codec/codec.h"
+#include "codec/common/checks.h"
 #include "codec/layouts/layouts.h"
 #include "report/text.h"
+#include "server/server.h"
 
 static enum gf_status write_picture(const struct gf_command *command,
                                     enum gf_file_format file_format, const struct gf_image *picture,
@@ -158,6 +160,21 @@ static enum gf_status refuse_drawing(const struct run *run, struct gf_error *err
                    run->command->output);
 }
 
+/* Connects to a server that may compare two files in place of this process's GPU. */
+static void find_server(const struct run *run, struct gf_device_pair *pair)
+{
+    const struct gf_command *const command = run->command;
+    const struct gf_options *const options = &run->options;
+    const int idle_s = command->idle_s ? command->idle_s : GF_SERVER_IDLE_S;
+    bool silent;
+    if (options->device == GF_DEVICE_CPU || !gf_server_may_run("", options) ||
+        !gf_likeness_suits_device(options, run->limits.printed))
+        return;
+    pair->remote = gf_batch_find_server(command->server, options->device_index, idle_s, &silent);
+    if (silent)
+        gf_warn(options, "the server does not answer; the pictures are compared without it");
+}
+
 /* Compares the pictures of two files one after another. */
 static enum gf_status compare_readings(struct run *run, struct gf_reading reading[2],
                                        const char *const name[2], struct job *job,
@@ -179,6 +196,8 @@ static enum gf_status compare_readings(struct run *run, struct gf_reading readin
         run->pairs.several = frames;
     if (run->pairs.several && run->command->output)
         return refuse_drawing(run, error);
+    if (!frames && !run->command->output && !job)
+        find_server(run, on_device);
     if (!frames && !run->command->output)
         GF_TRY(gf_likeness_on_device(on_device, reading, &likeness, &compared, error));
     if (compared)

@@ -1,6 +1,6 @@
 /* Scores pairs of pictures on a GPU. A GPU has a few measurers, each with a stream and memory of
  * its own, which threads take in turn, so that one's copies overlap with another's kernels. They
- * are kept until the process ends. */
+ * are kept until the process ends, or a server's worker rests. */
 #include "engine/device_score.h"
 
 #include <pthread.h>
@@ -60,6 +60,21 @@ static enum gf_status fill(struct place *place, const struct gf_options *options
     place->device = device;
     place->most = most;
     return gf_ssimulacra2_measurer_create(device, most, &place->measurer, error);
+}
+
+void gf_score_rest(void)
+{
+    for (int i = 0; i < MEASURERS; i++) {
+        pthread_mutex_lock(&lock);
+        const bool rests = !places[i].taken;
+        places[i].taken = true;
+        pthread_mutex_unlock(&lock);
+        if (!rests)
+            continue;
+        gf_ssimulacra2_measurer_destroy(places[i].measurer);
+        places[i].measurer = NULL;
+        give_place(&places[i]);
+    }
 }
 
 enum gf_status gf_score_on_gpu(struct gf_ssimulacra2_measure_picture *pair,

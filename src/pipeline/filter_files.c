@@ -413,17 +413,26 @@ static enum gf_status open_files(const struct gf_remote_work *work, struct gf_pi
                                     &task->input, error);
 }
 
-/* Uses the work's chain and options. A client sends many pictures with one chain, so that the
- * parsed chain is kept with the constants of its last plan, unless it names files. */
-static enum gf_status configure(struct gf_pipeline *pipeline, const struct gf_remote_work *work,
-                                const struct gf_options *options, struct gf_error *error)
+/* A client sends many pictures with one chain, so that the parsed chain is kept with the constants
+ * of its last plan, unless it names files. */
+enum gf_status gf_pipeline_take_work(struct gf_pipeline *pipeline,
+                                     const struct gf_remote_work *work, struct gf_error *error)
 {
     const char *const chain = work->chain ? work->chain : "";
+    const struct gf_options own = pipeline->options;
+    struct gf_options options = work->options;
+    options.device = own.device;
+    options.device_index = own.device_index;
+    options.device_memory_bytes = own.device_memory_bytes;
+    options.host_memory = own.host_memory;
+    options.transfer = own.transfer;
+    options.sandbox_program = own.sandbox_program;
+    options.sandbox = own.sandbox > options.sandbox ? own.sandbox : options.sandbox;
     if (!work->files && pipeline->chain_text && !strcmp(pipeline->chain_text, chain))
-        return gf_pipeline_set_options(pipeline, options, error);
+        return gf_pipeline_set_options(pipeline, &options, error);
     free(pipeline->chain_text);
     pipeline->chain_text = NULL;
-    GF_TRY(gf_pipeline_configure(pipeline, chain, options, error));
+    GF_TRY(gf_pipeline_configure(pipeline, chain, &options, error));
     if (!work->files)
         pipeline->chain_text = strdup(chain);
     return GF_OK;
@@ -434,18 +443,9 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
                                               struct gf_remote_result *result,
                                               struct gf_error *error)
 {
-    const struct gf_options own = pipeline->options;
-    struct gf_options options = work->options;
     const struct gf_destination nowhere = {.number = work->number};
     struct gf_picture_task task = {
-        .destination = &nowhere, .number = 1, .file_format = options.format};
-    options.device = own.device;
-    options.device_index = own.device_index;
-    options.device_memory_bytes = own.device_memory_bytes;
-    options.host_memory = own.host_memory;
-    options.transfer = own.transfer;
-    options.sandbox_program = own.sandbox_program;
-    options.sandbox = own.sandbox > options.sandbox ? own.sandbox : options.sandbox;
+        .destination = &nowhere, .number = 1, .file_format = work->options.format};
     /* All facts count as warned of, since the client warns of those that the picture lacks. */
     atomic_uint missed = ~0u;
     const struct gf_handed_files handed = {work->files, work->file_name, work->file};
@@ -454,10 +454,10 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
     gf_pipeline_share_missed(pipeline, &missed);
     gf_named_files_hand(&handed);
     enum gf_status status = open_files(work, &task, error);
-    GF_THEN(status, configure(pipeline, work, &options, error));
+    GF_THEN(status, gf_pipeline_take_work(pipeline, work, error));
     if (!status) {
         gf_pipeline_limit_output(pipeline, &task);
-        gf_spans_restart(&pipeline->spans, options.spans);
+        gf_spans_restart(&pipeline->spans, work->options.spans);
         status = gf_input_format(task.input, &task.own_format, error);
     }
     GF_THEN(status, gf_pipeline_filter_task(pipeline, &task, error));

@@ -192,7 +192,7 @@ struct gf_levels {
 enum gf_status gf_pipeline_count(struct gf_pipeline *pipeline, struct gf_input *input,
                                  struct gf_levels *levels, struct gf_error *error) GF_CHECKED;
 
-/* Pictures that another process, the remote, filters. */
+/* Pictures that another process, the remote, filters or compares. */
 
 enum { GF_REMOTE_FILES = 8 }; /* the most files that a chain may name */
 
@@ -202,9 +202,11 @@ struct gf_remote_work {
     struct gf_options options; /* options.format is the format of the output, not
                                 * GF_FILE_AUTO */
     bool keeps_slow_files;     /* gf_pipeline_keep_slow_files() */
-    int in, out;               /* descriptors of regular files */
-    int64_t in_offset;         /* the position in the input where the picture begins, in bytes */
-    int number; /* the input's number in a list of inputs, or the picture's in its input */
+    unsigned compares; /* what is wanted of two pictures, GF_SCORE_*; the second one's file stands
+                        * for the output. 0: a picture is filtered */
+    int in, out;       /* descriptors of regular files */
+    int64_t in_offset; /* the position in the input where the picture begins, in bytes */
+    int number;        /* the input's number in a list of inputs, or the picture's in its input */
     struct gf_pages in_pages;       /* which pictures of the input are read */
     const char *in_name, *out_name; /* the files' names, for messages */
     int files;                      /* the number of files that the chain names */
@@ -220,6 +222,9 @@ struct gf_remote_result {
     uint32_t device_decoded, device_encoded; /* 0 or 1 */
     char device[96];
     double score, run_s; /* run_s: seconds from the request to the result */
+    /* Of compared pictures, whose score is that of SSIMULACRA2: the largest and the mean difference
+     * of their samples, and others. NaN: not wanted, or the pictures are too small. */
+    double largest, mean, psnr, ssim, ms_ssim;
     /* The spans within run_s, whose times count from its begin. */
     struct gf_times spans[GF_SPAN_KINDS];
 };
@@ -229,8 +234,8 @@ enum gf_remote_outcome {
     GF_REMOTE_ABSENT, /* no remote has accepted the picture */
     GF_REMOTE_FAILED, /* the remote has accepted the picture and has failed, as the error says */
 };
-/* A connection to a process that filters pictures (src/server). filter() hands over one picture and
- * waits for its result. */
+/* A connection to a process that filters pictures (src/server). filter() hands over one picture, or
+ * two to compare, and waits for the result. */
 struct gf_remote {
     enum gf_remote_outcome (*filter)(struct gf_remote *, const struct gf_remote_work *,
                                      struct gf_remote_result *, enum gf_status *,
@@ -264,9 +269,13 @@ bool gf_pipeline_refused_floats(const struct gf_pipeline *pipeline);
 void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline);
 /* Returns how many bytes of device memory the pipeline keeps in buffers between two pictures. */
 uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline);
-/* Filters a picture for a pipeline of another process. This pipeline takes over the chain and the
- * options of the work, except for the device, its index and its memory budget. It closes work->in
- * and work->out. */
+/* Takes over the chain and the options of the work of another process, except for the device, its
+ * index and its memory budget. */
+enum gf_status gf_pipeline_take_work(struct gf_pipeline *pipeline,
+                                     const struct gf_remote_work *work,
+                                     struct gf_error *error) GF_CHECKED;
+/* Filters a picture for a pipeline of another process: calls gf_pipeline_take_work(), and closes
+ * work->in and work->out. */
 enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
                                               const struct gf_remote_work *work,
                                               struct gf_remote_result *result,

@@ -171,6 +171,8 @@ static enum gf_remote_outcome link_filter(struct gf_remote *remote,
                 work->progress->done = message.beat.done;
                 work->progress->total = message.beat.total;
             }
+            if (work->compares && gf_time_is_up()) /* the caller says so, and hangs up */
+                return GF_REMOTE_ABSENT;
             break;
         case GF_SERVER_WARNING:
             keep_warning(&warnings, message.warning.text);

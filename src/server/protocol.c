@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/process/process.h"
+#include "cuda/measure/coders.h"
 
 static const size_t sizes[] = {
     [GF_SERVER_HELLO] = sizeof(struct gf_server_hello),
@@ -54,6 +55,13 @@ static void write_options(struct gf_server_request *request, const struct gf_opt
     }
 }
 
+static bool pair_is_good(const struct gf_server_request *request)
+{
+    return !*request->chain && !request->files && !request->in_offset &&
+           request->compares <= GF_SCORE_ALL &&
+           (request->compares & GF_SCORE_SSIM || !(request->compares & GF_SCORE_MS_SSIM));
+}
+
 /* Whether a request is well formed. gf_options_check() later checks the ranges of the options. */
 static bool request_is_good(const struct gf_server_request *request)
 {
@@ -67,20 +75,22 @@ static bool request_is_good(const struct gf_server_request *request)
     for (int i = 0; files && i < request->files; i++)
         files = ends(request->file_name[i], sizeof request->file_name[i]);
     return flags <= 1 && files && request->in_offset >= 0 && request->in_page >= -1 &&
-           request->in_last_page >= -1 && (int)read_options(request).format > GF_FILE_AUTO &&
+           request->in_last_page >= -1 &&
+           (request->compares ? pair_is_good(request)
+                              : (int)read_options(request).format > GF_FILE_AUTO) &&
            ends(request->chain, sizeof request->chain) &&
            ends(request->in_name, sizeof request->in_name) &&
            ends(request->out_name, sizeof request->out_name);
 }
 
-static bool is_time(double seconds)
+static bool is_amount(double value)
 {
-    return isfinite(seconds) && seconds >= 0;
+    return isfinite(value) && value >= 0;
 }
 
 static bool times_are_good(const struct gf_times *times)
 {
-    return times->count >= 0 && is_time(times->sum_s) && is_time(times->most_s) &&
+    return times->count >= 0 && is_amount(times->sum_s) && is_amount(times->most_s) &&
            isfinite(times->first_s) && isfinite(times->last_s);
 }
 
@@ -94,7 +104,9 @@ static bool result_is_good(const struct gf_server_result *result)
                 ends(result->text, sizeof result->text);
     for (int i = 0; i < GF_SPAN_KINDS; i++)
         good &= times_are_good(&picture->spans[i]);
-    return good && is_time(picture->run_s);
+    return good && is_amount(picture->run_s) && is_amount(picture->largest) &&
+           is_amount(picture->mean) && !isnan(picture->psnr) && !isinf(picture->ssim) &&
+           !isinf(picture->ms_ssim) && !isinf(picture->score);
 }
 
 enum gf_server_type gf_server_check(const union gf_server_message *message, size_t size)
@@ -132,6 +144,7 @@ bool gf_server_write_work(const struct gf_remote_work *work, union gf_server_mes
     write_options(request, &work->options);
     request->word[GF_SERVER_WARN] = work->options.warn != NULL;
     request->keeps_slow_files = work->keeps_slow_files;
+    request->compares = work->compares;
     request->in_offset = work->in_offset;
     request->in_page = work->in_pages.first;
     request->in_last_page = work->in_pages.last;
@@ -150,6 +163,7 @@ void gf_server_read_work(const struct gf_server_request *request, struct gf_remo
     *work = (struct gf_remote_work){.chain = request->chain,
                                     .options = read_options(request),
                                     .keeps_slow_files = request->keeps_slow_files,
+                                    .compares = request->compares,
                                     .in = -1,
                                     .out = -1,
                                     .in_offset = request->in_offset,

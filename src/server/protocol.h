@@ -22,12 +22,12 @@
 #include "pipeline/pipeline_internal.h"
 
 enum {
-    GF_SERVER_VERSION = 10,
+    GF_SERVER_VERSION = 11,
     GF_SERVER_BEAT_MS = 500,
     GF_SERVER_PATIENCE_MS = 2000,
     GF_SERVER_CHAIN_SIZE = 8192,
     GF_SERVER_NAME_SIZE = 1024,
-    GF_SERVER_OWN_FILES = 2, /* descriptors of the input and the output */
+    GF_SERVER_OWN_FILES = 2, /* descriptors of the input and the output, or of two inputs */
     GF_SERVER_DESCRIPTORS = GF_SERVER_OWN_FILES + GF_REMOTE_FILES
 };
 
@@ -68,7 +68,7 @@ struct gf_server_welcome {
     uint32_t verdict;
     int32_t process, device;
     uint32_t clients, running, waiting;
-    uint64_t done; /* number of pictures filtered so far */
+    uint64_t done; /* number of pictures filtered, and of pairs compared, so far */
     /* Memory of the server's process; device memory of its buffers. */
     uint64_t host_bytes, device_bytes;
 };
@@ -85,12 +85,13 @@ enum {
     GF_SERVER_WARN = 25 /* index of the word that says whether the client takes warnings */
 };
 
-/* A request to filter a picture. The descriptors of the input, the output and the files that the
- * chain names come with the message. */
+/* A request to filter a picture, or to compare two. The descriptors of the input, the output or the
+ * second picture, and the files that the chain names come with the message. */
 struct gf_server_request {
     struct gf_server_head head;
     uint32_t word[GF_SERVER_WORDS]; /* the values of the options; a switch is 0 or 1 */
     uint32_t keeps_slow_files;      /* 0 or 1 */
+    uint32_t compares;              /* GF_SCORE_* as bits; 0: a picture is filtered */
     int64_t in_offset;
     int32_t in_page, in_last_page; /* pages of the input, as in struct gf_pages */
     int32_t number;                /* number of the input in its list */

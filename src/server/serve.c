@@ -143,7 +143,7 @@ static bool is_file(int descriptor, bool written)
 /* Whether a request came with the descriptors of exactly the files that it names. */
 static bool files_are_good(const struct gf_server_request *request, const int *descriptor)
 {
-    bool good = is_file(descriptor[0], false) && is_file(descriptor[1], true);
+    bool good = is_file(descriptor[0], false) && is_file(descriptor[1], !request->compares);
     for (int i = 0; i < GF_REMOTE_FILES; i++) {
         const int file = descriptor[GF_SERVER_OWN_FILES + i];
         good &= i < request->files ? is_file(file, false) : file < 0;

@@ -58,10 +58,11 @@ static void close_pipeline(struct gf_server_worker *worker)
     worker->held_bytes = 0;
 }
 
-/* Filters the picture of a job. Uses a single thread if other workers are working, too, as in a
- * batch. */
+/* Filters the picture of a job, or compares its pictures. Uses a single thread if other workers are
+ * working, too, as in a batch. */
 static void do_job(struct gf_server_worker *worker, struct gf_server_job *job)
 {
+    struct gf_server *const server = worker->server;
     struct gf_remote_work work;
     gf_server_read_work(&job->request, &work);
     work.in = job->in;
@@ -75,8 +76,10 @@ static void do_job(struct gf_server_worker *worker, struct gf_server_job *job)
     if (job->status)
         return;
     job->in = job->out = -1;
-    job->status =
-        gf_pipeline_filter_remote_work(worker->pipeline, &work, &job->result, &job->error);
+    job->status = work.compares ? server->settings->compare(worker->pipeline, &server->budget,
+                                                            &work, &job->result, &job->error)
+                                : gf_pipeline_filter_remote_work(worker->pipeline, &work,
+                                                                 &job->result, &job->error);
     worker->held_bytes = gf_pipeline_held_bytes(worker->pipeline);
     if (job->status == GF_ERROR_DEVICE || job->status == GF_ERROR_DEVICE_MEMORY)
         close_pipeline(worker);
@@ -103,6 +106,8 @@ static struct gf_server_job *wait_for_job(struct gf_server_worker *worker)
         } else if (pthread_cond_timedwait(&worker->wake, &server->lock, &rested) == ETIMEDOUT) {
             pthread_mutex_unlock(&server->lock);
             close_pipeline(worker);
+            if (server->settings->rest)
+                server->settings->rest();
             pthread_mutex_lock(&server->lock);
         }
     }

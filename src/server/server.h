@@ -98,6 +98,12 @@ struct gf_server_settings {
     void (*ready)(void *context, const char *text); /* called when clients can connect; may be
                                                      * NULL */
     void *context;
+    /* Compares the two pictures of the work by a worker's pipeline, within the server's budget of
+     * host memory, and closes work->in and work->out. */
+    enum gf_status (*compare)(struct gf_pipeline *pipeline, struct gf_memory_budget *budget,
+                              const struct gf_remote_work *work, struct gf_remote_result *result,
+                              struct gf_error *error);
+    void (*rest)(void); /* frees what compare() has kept; may be NULL */
     /* Replaces gf_pipeline_open() in tests. */
     enum gf_status (*open)(void *context, const char *chain, const struct gf_options *options,
                            struct gf_pipeline **pipeline, struct gf_error *error);

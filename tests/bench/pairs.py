@@ -23,6 +23,8 @@ import looks
 program = os.path.realpath(sys.argv[1])
 here = os.path.dirname(os.path.realpath(__file__))
 folder = looks.work.name
+os.environ["XDG_RUNTIME_DIR"] = f"{folder}/run"  # apart from the user's server
+os.mkdir(os.environ["XDG_RUNTIME_DIR"], 0o700)
 gpu = re.search(r"^cuda:0 +(.*)", subprocess.run([program, "--devices"], capture_output=True, text=True).stdout, re.M)
 facts = looks.facts()
 lines = [f"# {facts['date']}, commit {facts['commit']}, {facts['threads']} x {facts['cpu']}, {gpu[1] if gpu else 'no GPU'}",
@@ -49,12 +51,15 @@ def row(name, pairs, words, wanted=None):
     return told
 
 
-def compare(name, pairs, first, second):
-    """Rows for the comparison of two files or folders on each device, by SSIMULACRA2 and by the measures of default."""
+known = {}  # what the first way has told of a comparison
+
+
+def compare(name, pairs, first, second, by):
+    """Rows for the comparison of two files or folders in some ways, by SSIMULACRA2 and by the measures of default."""
     for measures, what in ((":measures=ssimulacra2", ""), ("", ", SSIM and MS-SSIM")):
-        told = None
-        for device in devices:
-            told = row(f"{name}{what}, {device}", pairs, (f"--device={device}", f"--compare={first}:json{measures}", second), told)
+        words = (f"--compare={first}:json{measures}", second)
+        for way, option in by.items():
+            known[words] = row(f"{name}{what}, {way}", pairs, (option, *words), known.get(words))
 
 
 def crop(n):
@@ -66,6 +71,7 @@ run("-i", os.path.join(here, "../../samples/harbour.png"), "-o", f"{folder}/larg
 run("-i", f"{folder}/large.ppm", "-o", f"{folder}/a.jpg", "--quality=95", "resize=7680:4320")
 run("-i", f"{folder}/a.jpg", "-o", f"{folder}/b.jpg", "--quality=75")
 devices = ["cpu", "cuda"] if gpu else ["cpu"]
+ways = {device: f"--device={device}" for device in devices}
 for pairs in map(int, os.environ.get("BENCH_PAIRS", "200 2000" if gpu else "20").split()):
     os.makedirs(f"{folder}/{pairs}/png")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -73,7 +79,7 @@ for pairs in map(int, os.environ.get("BENCH_PAIRS", "200 2000" if gpu else "20")
     for quality in (80, 95):
         run("--device=cpu", "-i", f"{folder}/{pairs}/png", "-o", f"{folder}/{pairs}/{quality}", "--format=jpeg", f"--quality={quality}")
     for of, other in (("png", 80), ("95", 80)):
-        compare(f"{pairs} pairs of 1080p, {'PNG' if of == 'png' else 'JPEG'} and JPEG", pairs, f"{folder}/{pairs}/{of}", f"{folder}/{pairs}/{other}")
+        compare(f"{pairs} pairs of 1080p, {'PNG' if of == 'png' else 'JPEG'} and JPEG", pairs, f"{folder}/{pairs}/{of}", f"{folder}/{pairs}/{other}", ways)
     few = glob.glob(f"{folder}/{pairs}/95/19*.jpg")  # the CPU takes long
     for device, count, inputs in zip(devices, (len(few), pairs), (few, [f"{folder}/{pairs}/95"])):
         row(f"{count} JPEGs of 1080p with --target=ssimulacra2:80, {device}", count,
@@ -81,7 +87,15 @@ for pairs in map(int, os.environ.get("BENCH_PAIRS", "200 2000" if gpu else "20")
     for name in map(os.path.basename, few):
         if not filecmp.cmp(f"{folder}/{pairs}/cpu/{name}", f"{folder}/{pairs}/{devices[-1]}/{name}", False):
             raise SystemExit(f"{name}: another file than by the CPU")
-compare("a pair of 33-megapixel JPEGs", 1, f"{folder}/a.jpg", f"{folder}/b.jpg")
+compare("a pair of 33-megapixel JPEGs", 1, f"{folder}/a.jpg", f"{folder}/b.jpg", ways)
+if gpu:
+    with subprocess.Popen([program, "--serve"], stderr=subprocess.PIPE, text=True) as server:
+        server.stderr.readline()  # it serves
+        compare("a pair of 33-megapixel JPEGs", 1, f"{folder}/a.jpg", f"{folder}/b.jpg", {"by a server": "--server=auto"})
+        done = run("--devices")
+        run("--serve=stop")
+    if ", 6 done" not in done or server.returncode:
+        raise SystemExit(f"the server did not do all: {done}")
 for device in devices:
     row(f"33 megapixels to a JPEG with --target=ssimulacra2:80, {device}", 1,
         (f"--device={device}", "--target=ssimulacra2:80", "-i", f"{folder}/a.jpg", "-o", f"{folder}/c.jpg"))

@@ -66,10 +66,21 @@ else
     [ "$(grep -c 'by the server' log)" -eq 3 ] || problem "the server did not do all: $(cat log)"
     cat in.png | gpufilter --device=cuda -i - -o - blur,equalize >piped.png
     same piped.png cpu.in.png
+    for measures in '' :measures=ssimulacra2; do
+        run 0 gpufilter --server=off --device=cpu "--compare=in.jpg:json$measures" cpu.in.jpg
+        mv stdout cpu.json
+        # The server may do the last three.
+        for own in --server=off --device=cpu --device-memory=500M --timeout=100 --device=auto --device=cuda; do
+            run 0 gpufilter $own "--compare=in.jpg:json$measures" cpu.in.jpg
+            same stdout cpu.json
+        done
+        run 0 gpufilter "--compare=in.ppm:json$measures" in.jpg # its coders read no PPM
+        run 4 gpufilter "--compare=in.jpg:json$measures" log
+    done
     run 4 gpufilter --device=cuda -i log -o bad.png blur
     stderr_like 'log: .'
     run 0 gpufilter --devices
-    stdout_has '^server  process [0-9]* on cuda:0: 0 clients, 0 at work, 0 waiting, 4 done;$'
+    stdout_has '^server  process [0-9]* on cuda:0: 0 clients, 0 at work, 0 waiting, 10 done;$'
     run 0 gpufilter --serve=stop
     silent
     wait $server || problem "the server ended with $?"

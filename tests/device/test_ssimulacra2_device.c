@@ -7,6 +7,7 @@
 #include "bench/likeness.h"
 #include "bench/score.h"
 #include "cuda/measure/coders.h"
+#include "engine/device_score.h"
 #include "temp_folder.h"
 
 enum {
@@ -206,7 +207,7 @@ static void write_picture(const struct gf_image *picture, enum gf_file_format fo
 }
 
 /* Compares two files, on the device first if it is there. Returns whether that has compared. */
-static bool compare_files(struct gf_device_pair *pair, const char *const path[2],
+static bool compare_files(struct gf_device_pair *pair, const char *const path[2], unsigned measures,
                           struct gf_likeness *likeness)
 {
     struct gf_options options = gf_options_default();
@@ -214,9 +215,11 @@ static bool compare_files(struct gf_device_pair *pair, const char *const path[2]
     struct gf_error error = {0};
     bool compared = false, found;
     options.device = pair ? GF_DEVICE_CUDA : GF_DEVICE_CPU;
+    if (pair && pair->remote)
+        options.device = GF_DEVICE_AUTO;
     options.threads = 1;
     for (int i = 0; i < 2; i++)
-        assert_ok(path[i], gf_reading_open(path[i], &options, MEASURES, &reading[i], &error),
+        assert_ok(path[i], gf_reading_open(path[i], &options, measures, &reading[i], &error),
                   &error);
     if (pair)
         assert_ok("device", gf_likeness_on_device(pair, reading, likeness, &compared, &error),
@@ -230,26 +233,81 @@ static bool compare_files(struct gf_device_pair *pair, const char *const path[2]
     return compared;
 }
 
+/* A server in this process: its worker's pipeline, and how many pairs it has compared. */
+struct near {
+    struct gf_remote base;
+    struct gf_pipeline *pipeline;
+    struct gf_memory_budget budget;
+    int compared;
+};
+
+static enum gf_remote_outcome compare_near(struct gf_remote *remote,
+                                           const struct gf_remote_work *work,
+                                           struct gf_remote_result *result, enum gf_status *status,
+                                           struct gf_error *error)
+{
+    struct near *const near = (struct near *)remote;
+    struct gf_remote_work own = *work;
+    own.in = dup(work->in);
+    own.out = dup(work->out);
+    own.in_name = "in";
+    *status = gf_likeness_for_client(near->pipeline, &near->budget, &own, result, error);
+    near->compared += !*status;
+    return GF_REMOTE_DONE;
+}
+
+static void leave_near(struct gf_remote *remote)
+{
+    (void)remote;
+}
+
+static void open_near(struct near *near)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_error error = {0};
+    *near = (struct near){.base = {.filter = compare_near, .close = leave_near}};
+    options.device = GF_DEVICE_CUDA;
+    gf_memory_budget_open(&near->budget, 1 << 30, 1);
+    assert_ok("server", gf_pipeline_open(NULL, &options, &near->pipeline, &error), &error);
+}
+
+static void close_near(struct near *near)
+{
+    gf_pipeline_close(near->pipeline);
+    gf_memory_budget_close(&near->budget);
+    gf_score_rest();
+}
+
 /* The coders decode JPEGs and marked PNGs; a BMP is the CPU's, and the memory of a pair before is
- * used again. */
+ * used again. A server finds the same. */
 static void files_are_compared_where_they_are_decoded(void **state)
 {
     static const int widths[] = {97, 97, 40, 97};
+    enum { USUAL = MEASURES & ~(1 << GF_MEASURE_SSIMULACRA2) };
     need_gpu();
     struct gf_device_pair on_device = {.pipeline = NULL};
+    struct near near;
+    open_near(&near);
     assert_int_equal(make_folder(state), 0);
     for (int i = 0; i < 4; i++) {
         struct pair pair = make_pair(format_of(widths[i], 71, 3, 8), (uint64_t)i + 2);
+        const unsigned measures = i == 1 ? USUAL : MEASURES;
         struct gf_likeness expected, likeness;
         const char *const files[] = {in_folder("a.png"), in_folder(i < 3 ? "b.jpg" : "c.bmp")};
         write_picture(&pair.a, GF_FILE_PNG, files[0]);
         write_picture(&pair.b, i < 3 ? GF_FILE_JPEG : GF_FILE_BMP, files[1]);
-        assert_false(compare_files(NULL, files, &expected));
-        assert_int_equal(compare_files(&on_device, files, &likeness), i < 3);
+        assert_false(compare_files(NULL, files, measures, &expected));
+        assert_int_equal(compare_files(&on_device, files, measures, &likeness), i < 3);
         assert_memory_equal(likeness.measure, expected.measure, sizeof likeness.measure);
+        struct gf_device_pair by_server = {.remote = &near.base};
+        assert_int_equal(compare_files(&by_server, files, measures, &likeness), i < 3);
+        assert_int_equal(near.compared, i < 3 ? i + 1 : 3);
+        assert_memory_equal(likeness.measure, expected.measure, sizeof likeness.measure);
+        gf_device_pair_close(&by_server);
         free_pair(&pair);
     }
     gf_device_pair_close(&on_device);
+    close_near(&near);
     assert_int_equal(remove_folder(state), 0);
 }
 

@@ -17,6 +17,7 @@ static void check_request(const struct gf_server_request *request)
     again.request.word[GF_SERVER_WARN] = request->word[GF_SERVER_WARN];
     FUZZ_CHECK(!memcmp(again.request.word, request->word, sizeof request->word) &&
                    again.request.keeps_slow_files == request->keeps_slow_files &&
+                   again.request.compares == request->compares &&
                    again.request.in_offset == request->in_offset,
                "the numbers differ");
     FUZZ_CHECK(again.request.files == request->files, "the files differ");

@@ -7,6 +7,7 @@
 
 #include "base/process/process.h"
 #include "batch/batch.h"
+#include "cuda/measure/coders.h"
 #include "server/server_roles.h"
 
 /* ---- the parts ---- */
@@ -136,6 +137,47 @@ static void test_bad_messages(void **state)
     message.result.status = GF_OK;
     message.result.picture.spans[0].sum_s = -1;
     assert_int_equal(gf_server_check(&message, sizeof message.result), 0);
+}
+
+/* Two pictures to compare have no chain and no output's format, and what is found are numbers. */
+static void test_messages_of_pairs(void **state)
+{
+    union gf_server_message message;
+    struct gf_remote_work work = {.options = gf_options_default(), .compares = GF_SCORE_ALL};
+    struct gf_remote_result result = {
+        .largest = 3, .mean = 0.5, .psnr = INFINITY, .ssim = NAN, .ms_ssim = NAN, .score = NAN};
+    const size_t size = sizeof message.request;
+    assert_true(gf_server_write_work(&work, &message));
+    assert_int_equal(gf_server_check(&message, size), GF_SERVER_REQUEST);
+    gf_server_read_work(&message.request, &work);
+    assert_int_equal(work.compares, GF_SCORE_ALL);
+    message.request.compares = 0;
+    assert_int_equal(gf_server_check(&message, size), 0); /* the output has no format */
+    message.request.compares = GF_SCORE_ALL + 1;
+    assert_int_equal(gf_server_check(&message, size), 0);
+    message.request.compares = GF_SCORE_MS_SSIM; /* without SSIM */
+    assert_int_equal(gf_server_check(&message, size), 0);
+    message.request.compares = GF_SCORE_SSIM;
+    assert_int_equal(gf_server_check(&message, size), GF_SERVER_REQUEST);
+    message.request.in_offset = 1;
+    assert_int_equal(gf_server_check(&message, size), 0);
+    message.request.in_offset = 0;
+    message.request.files = 1;
+    assert_int_equal(gf_server_check(&message, size), 0);
+    message.request.files = 0;
+    message.request.chain[0] = 'x';
+    assert_int_equal(gf_server_check(&message, size), 0);
+    double *const numbers[] = {&result.largest, &result.mean,    &result.psnr,
+                               &result.ssim,    &result.ms_ssim, &result.score};
+    for (int i = 0; i < 7; i++) { /* one of them is wrong, after the first time */
+        gf_server_write_result(GF_OK, NULL, &result, &message);
+        assert_int_equal(gf_server_check(&message, sizeof message.result),
+                         i ? 0 : GF_SERVER_RESULT);
+        if (i)
+            *numbers[i - 1] = 1;
+        if (i < 6)
+            *numbers[i] = i < 3 ? NAN : -INFINITY;
+    }
 }
 
 static void test_cgroups(void **state)
@@ -616,6 +658,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_every_option_is_handed_over),
         cmocka_unit_test(test_bad_messages),
+        cmocka_unit_test(test_messages_of_pairs),
         cmocka_unit_test(test_cgroups),
         cmocka_unit_test(test_runs_that_no_server_may_do),
         cmocka_unit_test_teardown(test_a_picture, end_test),

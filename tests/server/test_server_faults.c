@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "cuda/measure/coders.h"
 #include "server/server_roles.h"
 
 static int from_environment(const char *name, int usual)
@@ -153,31 +154,43 @@ static void test_others_are_refused(void **state)
     stop_server();
 }
 
-/* Sends a request that speaks of so many files of its chain, with these descriptors; whether the
- * server takes it. */
-static bool takes_files(int files, const int *descriptor, int descriptors)
+/* Sends a request with these descriptors; whether the server takes it. */
+static bool takes_work(const struct gf_remote_work *work, const int *descriptor, int descriptors)
 {
     union gf_server_message message;
     struct gf_server_identity identity;
-    struct gf_remote_work work = {
-        .chain = "invert", .options = gf_options_default(), .in_name = "in", .out_name = "out"};
     const int fd = connect_to_server();
-    for (int i = 0; i < files; i++)
-        work.file_name[i] = "named";
-    work.files = files;
     gf_server_identify(&identity);
     gf_server_prepare(&message, GF_SERVER_HELLO);
     message.hello.identity = identity;
     assert_true(gf_server_send(fd, &message, NULL, 0));
     assert_int_equal(next_message(fd, &message), GF_SERVER_WELCOME);
-    work.options.format = GF_FILE_PNM;
-    assert_true(gf_server_write_work(&work, &message));
+    assert_true(gf_server_write_work(work, &message));
     assert_true(gf_server_send(fd, &message, descriptor, descriptors));
     const enum gf_server_type type = next_message(fd, &message);
     while (type && next_message(fd, &message) == GF_SERVER_BEAT)
         ;
     close(fd);
     return type == GF_SERVER_BEAT;
+}
+
+/* The same for a request that speaks of so many files of its chain. */
+static bool takes_files(int files, const int *descriptor, int descriptors)
+{
+    struct gf_remote_work work = {
+        .chain = "invert", .options = gf_options_default(), .in_name = "in", .out_name = "out"};
+    for (int i = 0; i < files; i++)
+        work.file_name[i] = "named";
+    work.files = files;
+    work.options.format = GF_FILE_PNM;
+    return takes_work(&work, descriptor, descriptors);
+}
+
+static bool takes_pair(int a, int b)
+{
+    const int descriptor[] = {a, b};
+    const struct gf_remote_work work = {.options = gf_options_default(), .compares = GF_SCORE_ALL};
+    return takes_work(&work, descriptor, 2);
 }
 
 static bool takes(int in, int out)
@@ -207,7 +220,13 @@ static void test_descriptors(void **state)
     assert_false(takes_files(1, named, 2)); /* it is missing */
     assert_false(takes_files(0, named, 3)); /* nothing was said of it */
     assert_false(takes_files(1, piped, 3));
-    const int fds[] = {in, out, append, directory, null, pipes[0], pipes[1]};
+    const int write_only = open(in_folder("raw.ppm"), O_WRONLY), of_three[] = {in, in, in};
+    const struct gf_remote_work pair = {.options = gf_options_default(), .compares = GF_SCORE_ALL};
+    assert_true(takes_pair(in, in) && takes_pair(in, out)); /* no picture is written */
+    assert_false(takes_pair(in, write_only) || takes_pair(write_only, in));
+    assert_false(takes_pair(in, pipes[0]) || takes_pair(directory, in) || takes_pair(in, null));
+    assert_false(takes_work(&pair, of_three, 3) || takes_work(&pair, of_three, 1));
+    const int fds[] = {in, out, write_only, append, directory, null, pipes[0], pipes[1]};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         close(fds[i]);
     stop_server();

@@ -87,6 +87,17 @@ void gf_batch_begin_devices(const struct gf_batch_request *request)
         start_devices(request->device, 1);
 }
 
+struct gf_remote *gf_batch_find_server(int use, int device, int idle_s, bool *silent)
+{
+    *silent = false;
+    if (use == GF_SERVER_OFF)
+        return NULL;
+    struct gf_remote *const remote = gf_server_connect(device, silent);
+    if (!remote && !*silent && use == GF_SERVER_START)
+        gf_server_start(device, idle_s);
+    return remote;
+}
+
 /* Looks for a server if there is a single picture, which would otherwise wait for the device's
  * start. A batch of several pictures keeps a device of its own busy. */
 static void find_server(const struct gf_batch_request *request, struct gf_batch_devices *devices)
@@ -102,14 +113,13 @@ static void find_server(const struct gf_batch_request *request, struct gf_batch_
     if (request->more_outputs || !gf_batch_is_single(request) || request->devices > 1 ||
         !gf_server_may_run(request->chain, &request->options))
         return;
-    devices->remote = gf_server_connect(device, &silent);
+    devices->remote =
+        gf_batch_find_server(request->server, device, request->server_idle_s, &silent);
     if (devices->remote)
         devices->server = GF_COST_SERVER_WORKS;
     if (silent && request->options.warn)
         request->message(request->context, GF_MESSAGE_WARNING,
                          "the server does not answer; the picture is done without it");
-    if (!devices->remote && !silent && request->server == GF_SERVER_START)
-        gf_server_start(device, request->server_idle_s);
 }
 
 void gf_batch_drop_server(struct gf_batch_devices *devices)

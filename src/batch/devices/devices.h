@@ -170,6 +170,9 @@ void gf_batch_tell_estimate(const struct gf_batch_request *request,
 void gf_batch_choose_devices(const struct gf_batch_request *request,
                              const struct gf_batch_request *look, size_t pictures,
                              struct gf_batch_devices *devices);
+/* Connects to a server, if --server=`use` allows one. If none runs, GF_SERVER_START starts one for
+ * later processes. */
+struct gf_remote *gf_batch_find_server(int use, int device, int idle_s, bool *silent);
 /* Closes the connection to the server if no pipeline owns it. */
 void gf_batch_drop_server(struct gf_batch_devices *devices);
 /* Returns the number of GPUs, if possible without starting the driver for all of them. 0: *why says

@@ -42,6 +42,7 @@ enum gf_server_use {
     GF_SERVER_START, /* like GF_SERVER_AUTO; if no server runs, start one for the next pictures */
     GF_SERVER_OFF
 };
+enum { GF_SERVER_IDLE_S = 300 }; /* after which a server that a client starts usually ends */
 
 /* What the output archive gets for a picture of an input archive that fails. */
 enum gf_on_failure {
