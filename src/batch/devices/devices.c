@@ -10,6 +10,7 @@
 #include "base/cpu.h"
 #include "base/fail.h"
 #include "batch/names/names.h"
+#include "codec/formats.h"
 #include "engine/backend.h"
 #include "server/server.h"
 
@@ -296,7 +297,7 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
                          const struct gf_batch_devices *devices, size_t pictures,
                          struct gf_options *options, struct gf_memory_budget *memory_budget)
 {
-    enum { COPIES = 5 };
+    enum { COPIES = 5, SEARCHES = 16 }; /* searches wait for the few measurers of a GPU */
     const uint64_t memory = options->memory_bytes, least = (uint64_t)1 << 20;
     int threads = options->threads > 0 ? options->threads : gf_cpu_count();
     const int most = gf_batch_most_workers(GF_BATCH_WORKERS_MAX);
@@ -304,9 +305,10 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
     int workers = pictures < (size_t)threads ? (int)pictures : threads;
     if (devices->choice.device_codec && pictures > 1) {
         /* Workers mostly wait for the GPU's codec, which is fastest with many pictures at once. */
-        workers =
-            (pictures < GF_BATCH_MANY_PICTURES ? GF_BATCH_CODEC_WORKERS : GF_BATCH_MANY_WORKERS) *
-            devices->here;
+        workers = (gf_options_fit(options)             ? SEARCHES
+                   : pictures < GF_BATCH_MANY_PICTURES ? GF_BATCH_CODEC_WORKERS
+                                                       : GF_BATCH_MANY_WORKERS) *
+                  devices->here;
         if (devices->choice.slow_files)
             workers = slow_workers(devices, pictures, workers);
         /* decoded, filtered, and about to be encoded */
