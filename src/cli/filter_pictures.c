@@ -255,8 +255,6 @@ static GF_CHECKED enum gf_status session_report_batch(struct gf_session *session
 
 /* ---- the whole action, from the devices that the command names to the exit status ---- */
 
-/* A server that --server=start has started ends after so many seconds without work. */
-
 static enum gf_status check_terminals(const struct gf_command *command, struct gf_error *error)
 {
     for (int i = 0; i < command->inputs; i++) {
