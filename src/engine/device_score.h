@@ -1,4 +1,4 @@
-/* SSIMULACRA2 on a GPU. */
+/* SSIMULACRA2 and SSIM on a GPU. */
 #pragma once
 
 #include "cuda/measure/coders.h"

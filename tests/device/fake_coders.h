@@ -22,8 +22,9 @@ enum { PICTURE_BYTES = 1000 };
 static struct {
     pthread_mutex_t lock;
     /* Set by the test. */
-    enum gf_status start, decode_status, encode_status; /* of a failure; GF_OK: none */
-    bool declines, waits, scores_none;                  /* waits: each group takes a while */
+    /* Of a failure; GF_OK: none. */
+    enum gf_status start, decode_status, encode_status, score_status;
+    bool declines, waits, scores_none; /* waits: each group takes a while */
     bool refuses_av1;
     uint64_t lent_bytes; /* 0: no limit */
     unsigned encode_us;  /* that the encoder takes for a group */
@@ -421,6 +422,8 @@ enum gf_status gf_ssimulacra2_measurer_run(struct gf_ssimulacra2_measurer *measu
                                            int count, struct gf_error *error)
 {
     add(&fake.scored, 1);
+    if (fake.score_status)
+        return gf_fail(error, fake.score_status, "fake: scoring fails");
     pictures->measured = !fake.scores_none;
     return pictures->wanted == GF_SCORE_SSIM
                ? gf_ssim(pictures->original, pictures->changed, 1, &pictures->ssim, NULL, error)
@@ -449,7 +452,7 @@ static void close_coders(void)
 
 static void reset_fake(void)
 {
-    fake.start = fake.decode_status = fake.encode_status = GF_OK;
+    fake.start = fake.decode_status = fake.encode_status = fake.score_status = GF_OK;
     fake.declines = fake.waits = fake.scores_none = false;
     fake.lent_bytes = 0;
     fake.encode_us = 0;

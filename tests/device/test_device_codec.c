@@ -332,6 +332,23 @@ static void test_search(void **state)
     }
 }
 
+/* A device that fails while a quality is searched for leaves the search to the CPU's codecs. */
+static void test_search_fails(void **state)
+{
+    static const enum gf_status failures[] = {GF_ERROR_DEVICE, GF_ERROR_DEVICE_MEMORY};
+    for (int i = 0; i < 6; i++) {
+        struct trial trial = {.chain = "blur=2", .input = "in.ppm", .target = 60};
+        reset_fake();
+        *(i % 3 == 0   ? &fake.encode_status
+          : i % 3 == 1 ? &fake.decode_status
+                       : &fake.score_status) = failures[i / 3];
+        run_trial(&trial);
+        assert_done_by_cpu(&trial, i < 3);
+        assert_in_range(trial.tries, 2, 10);
+    }
+    reset_fake();
+}
+
 /* A picture with alpha is flattened before the device encodes it. Where the chain finds a box, its
  * first part may be decoded there, and its last part encoded. */
 static void test_sizes(void **state)
@@ -1016,6 +1033,7 @@ int main(void)
         cmocka_unit_test(test_conversion),
         cmocka_unit_test(test_perceptual),
         cmocka_unit_test(test_search),
+        cmocka_unit_test(test_search_fails),
         cmocka_unit_test(test_gives_way),
         cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_lent_memory),
