@@ -14,6 +14,7 @@
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "codec/layouts/layouts.h"
+#include "engine/device_score.h"
 #include "pipeline/pipeline_state.h"
 
 void gf_pipeline_begin_next_profile(struct gf_pipeline *pipeline)
@@ -240,6 +241,8 @@ bool gf_pipeline_recover(struct gf_pipeline *pipeline, enum gf_status failure,
 {
     if (!pipeline->on_cuda)
         return false;
+    if (failure == GF_ERROR_DEVICE_MEMORY)
+        gf_score_rest(); /* earlier searches may have left their memory */
     if (pipeline->outputs && pipeline->hold < GF_HOLD_NOWHERE &&
         failure == GF_ERROR_DEVICE_MEMORY) {
         pipeline->hold++;
