@@ -84,7 +84,11 @@ enum { QUALITIES = 101 };
 
 /* Pictures of a shape are encoded in parts of so many chunks or more, so that the scans of a part
  * cross to the host while the next one is encoded. */
+#ifdef GF_EMULATED /* whose tests have small pictures */
+enum { PARTS = 4, PART_CHUNKS = 16 };
+#else
 enum { PARTS = 4, PART_CHUNKS = 4096 };
+#endif
 
 /* A picture of the group. */
 struct jpeg_part : encoder_part {
@@ -428,14 +432,27 @@ static enum gf_status prepare(struct gf_jpeg_encoder *encoder,
     return GF_OK;
 }
 
+/* After a failure. What was launched uses memory that the next run uses again, and that run's
+ * stream alone would not wait for both. */
+static void wait_for_both(const struct gf_jpeg_encoder *encoder)
+{
+    (void)cudaStreamSynchronize(encoder->stream);
+    if (encoder->urgent)
+        (void)cudaStreamSynchronize(encoder->urgent);
+}
+
 extern "C" enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
                                               struct gf_jpeg_encode_picture *pictures, int count,
                                               struct gf_error *error)
 {
     GF_TRY(prepare(encoder, pictures, count, error));
     uint64_t bytes;
-    while ((bytes = choose_pictures(encoder, count, 0, part_bytes)))
-        GF_TRY(run_round(encoder, pictures, count, bytes, error));
+    enum gf_status status = GF_OK;
+    while (!status && (bytes = choose_pictures(encoder, count, 0, part_bytes)))
+        status = run_round(encoder, pictures, count, bytes, error);
+    if (status)
+        wait_for_both(encoder);
+    GF_TRY(status);
     for (int i = 0; i < count; i++) {
         const struct jpeg_part *const part = encoder->parts + i;
         pictures[i].encoded = part->size > 0;

@@ -276,8 +276,7 @@ make_chroma(const struct encode_picture &picture, const struct chunk &chunk, int
 }
 
 /* Transforms four blocks of luma and their chroma. next: the group before was the warp's last.
- * Blocks behind the chunk's last have the pixels
- * that come next, and are not looked at. */
+ * Blocks behind the chunk's last have the pixels that come next, and are not looked at. */
 template <class SHAPE>
 static __device__ __forceinline__ void
 make_group(const struct encode_picture &picture, const struct chunk &chunk, int group, bool next,

@@ -145,10 +145,13 @@ static void test_sizes(void **state)
     check_group(samples, count, FITS, true);
 }
 
+/* Some are so large that the group is encoded in parts. */
 static void test_large(void **state)
 {
     need_gpu();
     struct sample samples[] = {
+        sample_of(unless_small(4003, 403), unless_small(3001, 301), 0, 80, 4),
+        sample_of(unless_small(3001, 301), unless_small(4003, 403), 0, 70, 3),
         sample_of(unless_small(3001, 301), unless_small(1999, 199), 0, 90, 4),
         sample_of(40, unless_small(65500, 6550), 0, 85, 3),
         sample_of(unless_small(65500, 6550), 9, 1, 75, 4),
@@ -221,20 +224,23 @@ static void test_perceptual_qualities(void **state)
     check_group(samples, count, FITS, true);
 }
 
-/* Chunks that go on in the next row of MCUs, and scans that are longer than expected. */
+/* Chunks that go on in the next row of MCUs, scans that are longer than expected, and pictures that
+ * are encoded in parts. */
 static void test_perceptual_large(void **state)
 {
     need_gpu();
-    struct sample samples[] = {perceptual_of(unless_small(1999, 499), 333, 0, 90, 4),
-                               perceptual_of(40, unless_small(65500, 6550), 0, 85, 3),
-                               perceptual_of(unless_small(65500, 6550), 9, 1, 75, 4),
-                               perceptual_of(unless_small(1920, 392), 308, 2, 95, 3),
-                               perceptual_of(unless_small(2048, 404), 310, 3, 60, 4),
-                               perceptual_of(500, 300, 2, 100, 1),
-                               perceptual_of(500, 300, 0, 100, 0),
-                               perceptual_of(500, 300, 1, 100, 1),
-                               perceptual_of(500, 300, 3, 100, 1),
-                               perceptual_of(1000, 700, 0, 90, 2)};
+    struct sample samples[] = {
+        perceptual_of(unless_small(1999, 499), 333, 0, 90, 4),
+        perceptual_of(40, unless_small(65500, 6550), 0, 85, 3),
+        perceptual_of(unless_small(65500, 6550), 9, 1, 75, 4),
+        perceptual_of(unless_small(1920, 392), 308, 2, 95, 3),
+        perceptual_of(unless_small(2048, 404), 310, 3, 60, 4),
+        perceptual_of(500, 300, 2, 100, 1),
+        perceptual_of(500, 300, 0, 100, 0),
+        perceptual_of(500, 300, 1, 100, 1),
+        perceptual_of(500, 300, 3, 100, 1),
+        perceptual_of(1000, 700, 0, 90, 2),
+        perceptual_of(unless_small(4003, 403), unless_small(4501, 451), 0, 75, 4)};
     check_group(samples, sizeof samples / sizeof *samples, FITS, true);
 }
 
