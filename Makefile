@@ -406,7 +406,7 @@ lint: ## the format, cppcheck and shellcheck, where the tools are
 
 tsan: ## the tests of what runs on several threads, under the thread sanitizer
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-tsan CUDA=0 SANITIZE=thread CFLAGS='-O1 -g1' \
-	  TESTS='$(patsubst %,$(BUILD)-tsan/tests/test_%,png helpers server_faults jpeg_strips ssimulacra2 server device_codec batch_fallbacks device_start threads batch failures ordered smooth)' test-threads
+	  TESTS='$(patsubst %,$(BUILD)-tsan/tests/test_%,png helpers server_compare server_faults jpeg_strips ssimulacra2 server device_codec batch_fallbacks device_start threads batch failures ordered smooth)' test-threads
 
 test-threads: $(TESTS)
 	@tests/run.sh $(TESTS)
