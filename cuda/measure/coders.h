@@ -11,7 +11,7 @@ GF_C_BEGIN
 /* What may be wanted of a pair, as bits. MS-SSIM implies SSIM. */
 enum { GF_SCORE_SSIMULACRA2 = 1, GF_SCORE_SSIM = 2, GF_SCORE_MS_SSIM = 4, GF_SCORE_ALL = 7 };
 
-struct gf_ssimulacra2_measure_picture {
+struct gf_measure_picture {
     /* Of one format, whose sides are at least GF_SSIMULACRA2_SIDE if that is wanted; in host
      * memory, which need not be pinned, or in the device's. */
     const struct gf_image *original, *changed;
@@ -24,10 +24,10 @@ struct gf_ssimulacra2_measure_picture {
     bool measured; /* false: memory does not suffice, and the CPU must measure */
 };
 
-struct gf_ssimulacra2_measure_steps {
+struct gf_measure_steps {
     float upload, measure;
 };
 
-GF_CODER(ssimulacra2_measure)
+GF_CODER(measure)
 
 GF_C_END

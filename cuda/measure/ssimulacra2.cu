@@ -33,7 +33,7 @@ enum {
     ADDING = 256 /* threads of the blocks that add */
 };
 
-struct gf_ssimulacra2_measurer : coder {
+struct gf_measurer : coder {
 };
 
 /* The sums of a row's differences, and the largest. */
@@ -473,7 +473,7 @@ static size_t picture_bytes(const struct gf_image *image)
 
 /* Cuts the memory for a pair, and returns how much there must be. SSIM and SSIMULACRA2 are made one
  * after the other in the same memory. */
-static uint64_t lay_out(const struct gf_ssimulacra2_measure_picture *pair, unsigned char *memory,
+static uint64_t lay_out(const struct gf_measure_picture *pair, unsigned char *memory,
                         struct job *job, struct ssim_pair *ssim)
 {
     const int width = pair->original->format.width;
@@ -496,7 +496,7 @@ static uint64_t lay_out(const struct gf_ssimulacra2_measure_picture *pair, unsig
 }
 
 /* Makes the score of the pictures in the device's memory. */
-static enum gf_status measure(const struct gf_ssimulacra2_measurer *measurer, struct job job,
+static enum gf_status measure(const struct gf_measurer *measurer, struct job job,
                               struct gf_format format, double *score, struct gf_error *error)
 {
     double norms[GF_S2_SCALES][GF_S2_CHANNELS][GF_S2_SUMS];
@@ -530,7 +530,7 @@ static enum gf_status measure(const struct gf_ssimulacra2_measurer *measurer, st
     return GF_OK;
 }
 
-static enum gf_status upload(const struct gf_ssimulacra2_measurer *measurer, void *to,
+static enum gf_status upload(const struct gf_measurer *measurer, void *to,
                              const struct gf_image *image, struct gf_error *error)
 {
     CODER_TRY(measurer, cudaMemcpyAsync(to, image->data, picture_bytes(image), cudaMemcpyDefault,
@@ -539,9 +539,8 @@ static enum gf_status upload(const struct gf_ssimulacra2_measurer *measurer, voi
 }
 
 /* Queues what finds the differences of the samples. */
-static enum gf_status find_differences(const struct gf_ssimulacra2_measurer *measurer,
-                                       const struct job &job, int bits, struct difference *found,
-                                       struct gf_error *error)
+static enum gf_status find_differences(const struct gf_measurer *measurer, const struct job &job,
+                                       int bits, struct difference *found, struct gf_error *error)
 {
     const unsigned blocks = blocks_for(job.height, ADDING / SIDE);
     if (bits == 16)
@@ -554,8 +553,7 @@ static enum gf_status find_differences(const struct gf_ssimulacra2_measurer *mea
     return GF_OK;
 }
 
-static void take_differences(struct gf_ssimulacra2_measure_picture *pair,
-                             const struct difference *found)
+static void take_differences(struct gf_measure_picture *pair, const struct difference *found)
 {
     pair->largest = 0;
     pair->sum = pair->squares = 0;
@@ -567,9 +565,8 @@ static void take_differences(struct gf_ssimulacra2_measure_picture *pair,
 }
 
 /* The differences follow the sums in pinned memory. */
-static enum gf_status measure_pair(const struct gf_ssimulacra2_measurer *measurer, struct job job,
-                                   const struct ssim_pair *ssim,
-                                   struct gf_ssimulacra2_measure_picture *pair,
+static enum gf_status measure_pair(const struct gf_measurer *measurer, struct job job,
+                                   const struct ssim_pair *ssim, struct gf_measure_picture *pair,
                                    struct gf_error *error)
 {
     const struct gf_format format = pair->original->format;
@@ -607,8 +604,8 @@ static enum gf_status measure_pair(const struct gf_ssimulacra2_measurer *measure
     return coder_add_times(measurer, error);
 }
 
-static enum gf_status run(struct gf_ssimulacra2_measurer *measurer,
-                          struct gf_ssimulacra2_measure_picture *pair, struct gf_error *error)
+static enum gf_status run(struct gf_measurer *measurer, struct gf_measure_picture *pair,
+                          struct gf_error *error)
 {
     const struct gf_format format = pair->original->format;
     struct job job = {};
@@ -641,10 +638,9 @@ static enum gf_status run(struct gf_ssimulacra2_measurer *measurer,
     return measure_pair(measurer, job, &ssim, pair, error);
 }
 
-extern "C" enum gf_status
-gf_ssimulacra2_measurer_run(struct gf_ssimulacra2_measurer *measurer,
-                            struct gf_ssimulacra2_measure_picture *pictures, int count,
-                            struct gf_error *error)
+extern "C" enum gf_status gf_measurer_run(struct gf_measurer *measurer,
+                                          struct gf_measure_picture *pictures, int count,
+                                          struct gf_error *error)
 {
     enum gf_status status = GF_OK;
     coder_begin_times(measurer);
@@ -657,4 +653,4 @@ gf_ssimulacra2_measurer_run(struct gf_ssimulacra2_measurer *measurer,
     return status;
 }
 
-DEFINE_CODER(ssimulacra2_measure, prepare_nothing, clear_nothing)
+DEFINE_CODER(measure, prepare_nothing, clear_nothing)

@@ -145,9 +145,9 @@ enum gf_status gf_likeness_on_device(struct gf_device_pair *pair, struct gf_read
 {
     const struct gf_options *const options = &reading[0].options;
     const unsigned measures = reading[0].measures;
-    struct gf_ssimulacra2_measure_picture measured = {.original = &pair->image[0],
-                                                      .changed = &pair->image[1],
-                                                      .wanted = gf_likeness_wanted(measures)};
+    struct gf_measure_picture measured = {.original = &pair->image[0],
+                                          .changed = &pair->image[1],
+                                          .wanted = gf_likeness_wanted(measures)};
     const bool takes_gpu = gf_score_takes_gpu(options);
     *compared = false;
     pair->failure.status = GF_OK;

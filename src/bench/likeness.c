@@ -255,8 +255,7 @@ unsigned gf_likeness_wanted(unsigned measures)
            (measures & 1U << GF_MEASURE_MS_SSIM ? GF_SCORE_MS_SSIM : 0U);
 }
 
-void gf_likeness_set(const struct gf_ssimulacra2_measure_picture *pair,
-                     struct gf_likeness *likeness)
+void gf_likeness_set(const struct gf_measure_picture *pair, struct gf_likeness *likeness)
 {
     const struct gf_format format = pair->original->format;
     double *const measure = likeness->measure;
@@ -279,23 +278,26 @@ void gf_likeness_set(const struct gf_ssimulacra2_measure_picture *pair,
 
 /* Finds the largest difference of two samples, and sums the differences and their squares over the
  * pictures. The sums are exact, because they are below 2^64. */
-static void add_differences(struct gf_ssimulacra2_measure_picture *pair)
+static void add_differences(struct gf_measure_picture *pair)
 {
-    const struct gf_format format = pair->original->format;
-    const size_t samples = (size_t)format.width * (size_t)format.channels;
-    pair->largest = 0;
-    pair->sum = pair->squares = 0;
-    for (int y = 0; y < format.height; y++) {
+    const struct gf_image *const a = pair->original, *const b = pair->changed;
+    const size_t samples = (size_t)a->format.width * (size_t)a->format.channels;
+    int largest = 0;
+    double sum = 0, squares = 0;
+    for (int y = 0; y < a->format.height; y++) {
         uint64_t row_sum = 0, row_squares = 0;
         for (size_t i = 0; i < samples; i++) {
-            const int d = abs(sample_of(pair->original, y, i) - sample_of(pair->changed, y, i));
-            pair->largest = d > pair->largest ? d : pair->largest;
+            const int d = abs(sample_of(a, y, i) - sample_of(b, y, i));
+            largest = d > largest ? d : largest;
             row_sum += (uint64_t)d;
             row_squares += (uint64_t)d * (uint64_t)d;
         }
-        pair->sum += (double)row_sum;
-        pair->squares += (double)row_squares;
+        sum += (double)row_sum;
+        squares += (double)row_squares;
     }
+    pair->largest = largest;
+    pair->sum = sum;
+    pair->squares = squares;
 }
 
 /* Returns row y of a picture as floats: its own, or those of its integers in `row`. */
@@ -350,7 +352,7 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
                               struct gf_error *error)
 {
     const int threads = options->threads ? options->threads : gf_cpu_count();
-    struct gf_ssimulacra2_measure_picture pair = {
+    struct gf_measure_picture pair = {
         .original = a, .changed = b, .wanted = gf_likeness_wanted(measures)};
     if (pair.wanted)
         GF_TRY(gf_score_pair(&pair, options, error));

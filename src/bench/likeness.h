@@ -129,5 +129,4 @@ bool gf_likeness_suits_device(const struct gf_options *options, unsigned measure
 /* Returns what gf_score_pair() is to find for these measures. */
 unsigned gf_likeness_wanted(unsigned measures);
 /* Sets the measures that a GPU has found of a pair. All others are NaN. */
-void gf_likeness_set(const struct gf_ssimulacra2_measure_picture *pair,
-                     struct gf_likeness *likeness);
+void gf_likeness_set(const struct gf_measure_picture *pair, struct gf_likeness *likeness);

@@ -50,8 +50,8 @@ static enum gf_status start_gpu(const struct gf_options *options, struct gf_erro
     return gf_device_start_wait(options->device_index, error);
 }
 
-enum gf_status gf_score_pair(struct gf_ssimulacra2_measure_picture *pair,
-                             const struct gf_options *options, struct gf_error *error)
+enum gf_status gf_score_pair(struct gf_measure_picture *pair, const struct gf_options *options,
+                             struct gf_error *error)
 {
     const struct gf_format format = pair->original->format;
     const int threads = options->threads ? options->threads : gf_cpu_count();

@@ -11,8 +11,8 @@
  * GPU that lacks memory leaves the pair to the CPU, which does not find the differences:
  * pair->measured is false. Any thread may call this. Returns GF_ERROR_UNAVAILABLE if GF_DEVICE_CUDA
  * is asked for and there is none. */
-enum gf_status gf_score_pair(struct gf_ssimulacra2_measure_picture *pair,
-                             const struct gf_options *options, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_score_pair(struct gf_measure_picture *pair, const struct gf_options *options,
+                             struct gf_error *error) GF_CHECKED;
 
 /* Whether pictures are for a GPU now, as gf_score_pair() chooses. */
 bool gf_score_takes_gpu(const struct gf_options *options);

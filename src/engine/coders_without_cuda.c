@@ -69,7 +69,7 @@ CODER(png_decode)
 CODER(png_encode)
 CODER(yuv_decode)
 CODER(yuv_encode)
-CODER(ssimulacra2_measure)
+CODER(measure)
 
 uint64_t gf_jpeg_tiles_bytes(const struct gf_jpeg_decode_picture *picture)
 {

@@ -12,8 +12,8 @@ enum { MEASURERS = 4, LARGE_PIXELS = 4 << 20 };
 struct place {
     bool taken;
     int device;
-    uint64_t most;                            /* the budget of its memory */
-    struct gf_ssimulacra2_measurer *measurer; /* NULL: not created */
+    uint64_t most;                /* the budget of its memory */
+    struct gf_measurer *measurer; /* NULL: not created */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `taken` */
@@ -55,11 +55,11 @@ static enum gf_status fill(struct place *place, const struct gf_options *options
     const int device = options->device_index;
     if (place->measurer && place->device == device && place->most == most)
         return GF_OK;
-    gf_ssimulacra2_measurer_destroy(place->measurer);
+    gf_measurer_destroy(place->measurer);
     place->measurer = NULL;
     place->device = device;
     place->most = most;
-    return gf_ssimulacra2_measurer_create(device, most, &place->measurer, error);
+    return gf_measurer_create(device, most, &place->measurer, error);
 }
 
 void gf_score_rest(void)
@@ -71,18 +71,18 @@ void gf_score_rest(void)
         pthread_mutex_unlock(&lock);
         if (!rests)
             continue;
-        gf_ssimulacra2_measurer_destroy(places[i].measurer);
+        gf_measurer_destroy(places[i].measurer);
         places[i].measurer = NULL;
         give_place(&places[i]);
     }
 }
 
-enum gf_status gf_score_on_gpu(struct gf_ssimulacra2_measure_picture *pair,
-                               const struct gf_options *options, struct gf_error *error)
+enum gf_status gf_score_on_gpu(struct gf_measure_picture *pair, const struct gf_options *options,
+                               struct gf_error *error)
 {
     struct place *const place = take_place(options, pair->original->format);
     enum gf_status status = fill(place, options, error);
-    GF_THEN(status, gf_ssimulacra2_measurer_run(place->measurer, pair, 1, error));
+    GF_THEN(status, gf_measurer_run(place->measurer, pair, 1, error));
     give_place(place);
     pair->measured &= !status;
     return status == GF_ERROR_DEVICE_MEMORY ? GF_OK : status;

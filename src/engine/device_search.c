@@ -53,10 +53,9 @@ static enum gf_status score(const struct gf_trials *base, const struct gf_option
     const bool ssim = options->target_ssim > 0;
     const int side = ssim ? GF_SSIM_SIDE : GF_SSIMULACRA2_SIDE;
     struct gf_image decoded = {.data = NULL};
-    struct gf_ssimulacra2_measure_picture pair = {.original = trials->image,
-                                                  .changed = &decoded,
-                                                  .wanted =
-                                                      ssim ? GF_SCORE_SSIM : GF_SCORE_SSIMULACRA2};
+    struct gf_measure_picture pair = {.original = trials->image,
+                                      .changed = &decoded,
+                                      .wanted = ssim ? GF_SCORE_SSIM : GF_SCORE_SSIMULACRA2};
     *score = NAN;
     if (format.width < side || format.height < side)
         return GF_OK;

@@ -400,26 +400,24 @@ enum gf_status gf_yuv_encoder_run(struct gf_yuv_encoder *encoder,
 
 /* ---- scores: a measurer stays until the program ends, and threads take it in turn ---- */
 
-enum gf_status gf_ssimulacra2_measurer_create(int device, uint64_t memory_most,
-                                              struct gf_ssimulacra2_measurer **made,
-                                              struct gf_error *error)
+enum gf_status gf_measurer_create(int device, uint64_t memory_most, struct gf_measurer **made,
+                                  struct gf_error *error)
 {
     static int one;
-    *made = (struct gf_ssimulacra2_measurer *)&one;
+    *made = (struct gf_measurer *)&one;
     return GF_OK;
 }
 
-void gf_ssimulacra2_measurer_destroy(struct gf_ssimulacra2_measurer *measurer)
+void gf_measurer_destroy(struct gf_measurer *measurer)
 {
 }
 
-void gf_ssimulacra2_measurer_expect(struct gf_ssimulacra2_measurer *measurer, int pictures)
+void gf_measurer_expect(struct gf_measurer *measurer, int pictures)
 {
 }
 
-enum gf_status gf_ssimulacra2_measurer_run(struct gf_ssimulacra2_measurer *measurer,
-                                           struct gf_ssimulacra2_measure_picture *pictures,
-                                           int count, struct gf_error *error)
+enum gf_status gf_measurer_run(struct gf_measurer *measurer, struct gf_measure_picture *pictures,
+                               int count, struct gf_error *error)
 {
     add(&fake.scored, 1);
     if (fake.score_status)

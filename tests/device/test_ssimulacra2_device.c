@@ -12,7 +12,6 @@
 
 enum {
     FITS = 1 << 30,
-    ALL = GF_SCORE_SSIMULACRA2 | GF_SCORE_SSIM | GF_SCORE_MS_SSIM,
     MEASURES = (2 << GF_MEASURE_SSIMULACRA2) - 1 /* what a device finds */
 };
 
@@ -49,10 +48,10 @@ static void free_pair(struct pair *pair)
     picture_free(&pair->b);
 }
 
-static struct gf_ssimulacra2_measure_picture wanted_of(const struct gf_image *a,
-                                                       const struct gf_image *b, unsigned wanted)
+static struct gf_measure_picture wanted_of(const struct gf_image *a, const struct gf_image *b,
+                                           unsigned wanted)
 {
-    return (struct gf_ssimulacra2_measure_picture){.original = a, .changed = b, .wanted = wanted};
+    return (struct gf_measure_picture){.original = a, .changed = b, .wanted = wanted};
 }
 
 /* Compares with the CPU's measures, to the last bit. */
@@ -74,8 +73,7 @@ static void expect_likeness(const struct pair *pair, unsigned measures,
 }
 
 /* Compares what was wanted, and what comes of the exact sums. */
-static void expect_measures(const struct pair *pair,
-                            const struct gf_ssimulacra2_measure_picture *found)
+static void expect_measures(const struct pair *pair, const struct gf_measure_picture *found)
 {
     struct gf_likeness likeness;
     unsigned measures = 0;
@@ -88,19 +86,19 @@ static void expect_measures(const struct pair *pair,
 /* Scores pairs of all sizes in one group. Returns how many the device has measured. */
 static int measure_group(int channels, int bits, uint64_t memory)
 {
-    struct gf_ssimulacra2_measurer *measurer = NULL;
+    struct gf_measurer *measurer = NULL;
     struct gf_error error = {0};
     struct pair pairs[SIZES];
-    struct gf_ssimulacra2_measure_picture pictures[SIZES];
+    struct gf_measure_picture pictures[SIZES];
     const int count = unless_small(SIZES, SMALL_SIZES);
     int measured = 0;
     for (int i = 0; i < count; i++) {
         pairs[i] = make_pair(format_of(sides[i][0], sides[i][1], channels, bits), (uint64_t)i + 1);
-        pictures[i] = wanted_of(&pairs[i].a, &pairs[i].b, ALL);
+        pictures[i] = wanted_of(&pairs[i].a, &pairs[i].b, GF_SCORE_ALL);
     }
-    assert_ok("create", gf_ssimulacra2_measurer_create(0, memory, &measurer, &error), &error);
-    assert_ok("run", gf_ssimulacra2_measurer_run(measurer, pictures, count, &error), &error);
-    gf_ssimulacra2_measurer_destroy(measurer);
+    assert_ok("create", gf_measurer_create(0, memory, &measurer, &error), &error);
+    assert_ok("run", gf_measurer_run(measurer, pictures, count, &error), &error);
+    gf_measurer_destroy(measurer);
     for (int i = 0; i < count; i++) {
         if (pictures[i].measured)
             expect_measures(&pairs[i], &pictures[i]);
@@ -135,18 +133,18 @@ static void pictures_may_be_in_the_devices_memory(void **state)
     const struct gf_view a = upload(&pair.a), b = upload(&pair.b);
     const struct gf_image there_a = {.format = a.format, .data = a.data, .pitch = a.pitch},
                           there_b = {.format = b.format, .data = b.data, .pitch = b.pitch};
-    struct gf_ssimulacra2_measurer *measurer = NULL;
+    struct gf_measurer *measurer = NULL;
     struct gf_error error = {0};
-    assert_ok("create", gf_ssimulacra2_measurer_create(0, FITS, &measurer, &error), &error);
-    for (unsigned wanted = 0; wanted <= ALL; wanted++) {
-        struct gf_ssimulacra2_measure_picture picture = wanted_of(&there_a, &there_b, wanted);
+    assert_ok("create", gf_measurer_create(0, FITS, &measurer, &error), &error);
+    for (unsigned wanted = 0; wanted <= GF_SCORE_ALL; wanted++) {
+        struct gf_measure_picture picture = wanted_of(&there_a, &there_b, wanted);
         if (wanted & GF_SCORE_MS_SSIM && !(wanted & GF_SCORE_SSIM))
             continue;
-        assert_ok("run", gf_ssimulacra2_measurer_run(measurer, &picture, 1, &error), &error);
+        assert_ok("run", gf_measurer_run(measurer, &picture, 1, &error), &error);
         assert_true(picture.measured);
         expect_measures(&pair, &picture);
     }
-    gf_ssimulacra2_measurer_destroy(measurer);
+    gf_measurer_destroy(measurer);
     cudaFree(a.data);
     cudaFree(b.data);
     free_pair(&pair);
@@ -158,14 +156,14 @@ static void pictures_may_be_very_tall(void **state)
     need_gpu();
     struct gf_image tall =
         picture_random(format_of(11, unless_small(1 << 20, 1 << 9) + 40, 1, 8), 0, 3);
-    struct gf_ssimulacra2_measure_picture picture = wanted_of(&tall, &tall, ALL);
-    struct gf_ssimulacra2_measurer *measurer = NULL;
+    struct gf_measure_picture picture = wanted_of(&tall, &tall, GF_SCORE_ALL);
+    struct gf_measurer *measurer = NULL;
     struct gf_error error = {0};
-    assert_ok("create", gf_ssimulacra2_measurer_create(0, UINT64_MAX, &measurer, &error), &error);
-    assert_ok("run", gf_ssimulacra2_measurer_run(measurer, &picture, 1, &error), &error);
+    assert_ok("create", gf_measurer_create(0, UINT64_MAX, &measurer, &error), &error);
+    assert_ok("run", gf_measurer_run(measurer, &picture, 1, &error), &error);
     if (picture.measured)
         assert_true(picture.score == 100 && picture.ssim == 1);
-    gf_ssimulacra2_measurer_destroy(measurer);
+    gf_measurer_destroy(measurer);
     picture_free(&tall);
 }
 
@@ -186,7 +184,7 @@ static void the_chosen_device_scores(void **state)
     }
     options = (struct gf_options){.device = GF_DEVICE_CUDA, .device_index = 63};
     struct gf_error error = {0};
-    struct gf_ssimulacra2_measure_picture picture = wanted_of(&pair.a, &pair.b, ALL);
+    struct gf_measure_picture picture = wanted_of(&pair.a, &pair.b, GF_SCORE_ALL);
     assert_int_equal(gf_score_pair(&picture, &options, &error), GF_ERROR_UNAVAILABLE);
     free_pair(&pair);
 }
@@ -321,16 +319,14 @@ static void times_are_printed(void **state)
     const int large[][2] = {{1920, 1080}, {7680, 4320}};
     for (int i = 0; i < unless_small(2, 0); i++) {
         struct pair pair = make_pair(format_of(large[i][0], large[i][1], 3, 8), 1);
-        struct gf_ssimulacra2_measurer *measurer = NULL;
-        struct gf_ssimulacra2_measure_steps steps;
+        struct gf_measurer *measurer = NULL;
+        struct gf_measure_steps steps;
         struct gf_error error = {0};
-        assert_ok("create", gf_ssimulacra2_measurer_create(0, UINT64_MAX, &measurer, &error),
-                  &error);
-        gf_ssimulacra2_measurer_measure(measurer, &steps);
+        assert_ok("create", gf_measurer_create(0, UINT64_MAX, &measurer, &error), &error);
+        gf_measurer_measure(measurer, &steps);
         for (int k = 0; k < 9; k++) {
-            struct gf_ssimulacra2_measure_picture picture =
-                wanted_of(&pair.a, &pair.b, wanted[k / 3]);
-            assert_ok("run", gf_ssimulacra2_measurer_run(measurer, &picture, 1, &error), &error);
+            struct gf_measure_picture picture = wanted_of(&pair.a, &pair.b, wanted[k / 3]);
+            assert_ok("run", gf_measurer_run(measurer, &picture, 1, &error), &error);
             if (k % 3 < 2)
                 continue;
             print_message("%dx%d, %s: upload %.3f ms, kernels %.3f ms\n", large[i][0], large[i][1],
@@ -338,7 +334,7 @@ static void times_are_printed(void **state)
             if (picture.measured)
                 expect_measures(&pair, &picture);
         }
-        gf_ssimulacra2_measurer_destroy(measurer);
+        gf_measurer_destroy(measurer);
         free_pair(&pair);
     }
 }

@@ -156,8 +156,9 @@ struct gf_fit {
     double score; /* of the picture that is written; 0: the trials had no target */
 };
 
-/* How a device tries a quality of a picture that it holds, for a sink that searches for one. The
- * callee's struct begins with this one. */
+/* How a device tries a quality of a picture that it holds, for a sink that searches for one.
+ * Whoever makes it has a larger struct that begins with it, in which the functions find the
+ * picture. */
 struct gf_trials {
     /* Encodes the picture with the options to a file's sink, and finishes that file. */
     enum gf_status (*encode)(const struct gf_trials *trials, const struct gf_options *options,
