@@ -197,10 +197,10 @@ enum { GF_LOOK_PLACES = 6 };
 
 /* Chooses the values of a block but the first. `ratio` has the coefficients in quantisers, in the
  * zigzag order, of any sign. Its elements are so many apart: threads of the device have theirs
- * beside each other. Those beyond GF_LOOK_ZERO are tried: the first place but one has the highest
- * bit but one. `busy` is the block's factor of what a bit is worth. Returns the place of the
- * last value in `chosen`; all that lead to it are the block's, without their signs. `ratio` is used
- * up. Zeros behind the last value are free. */
+ * beside each other. `tried` has those that are beyond GF_LOOK_ZERO: bit 63 - k is that of place k.
+ * `busy` is the block's factor of what a bit is worth. Returns the place of the last value in
+ * `chosen`; all that lead to it are the block's, without their signs. `ratio` is used up. Zeros
+ * behind the last value are free. */
 GF_LOOK_FORMULA int gf_look_choose(float *ratio, uint64_t tried, uint16_t *chosen, int apart,
                                    const struct gf_look *look, float busy)
 {
