@@ -29,7 +29,7 @@ driver and the commit, and are made by these targets:
 - `make bench-corpora`: `corpora-*`, pictures of public test sets beside independent readers
 - `make bench-encoders`: `encoders-*`, bytes of JPEGs at equal SSIMULACRA2 beside libjpeg-turbo's, cjpegli's and mozjpeg's
 - `make bench-qualities`: `qualities-*`, SSIMULACRA2 and size of four formats at their qualities, the cookbook's table
-- `make bench-pairs`: `pairs-*`, how long `--compare` of many pairs and of a large one takes, on a GPU and on the CPU
+- `make bench-pairs`: `pairs-*`, how long `--compare` of many pairs and of a large one takes, and a search by `--target`, on a GPU, on the CPU and by a server
 - `make bench-floats`: `floats-*`, a half OpenEXR through blur and a reduction, beside oiiotool and vips; `floats-peers-*`: the rows of `make bench-peers` that had peers in November, and those of floats
 - `make bench-device`: `device-*`, pictures in a GPU's memory by the Python module, and a film through pipes
 - `make bench-films`: `films-*`, a film through filters beside ffmpeg's, on the CPU
